@@ -1,0 +1,271 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+)
+
+// call is a model call in flight.
+type call struct {
+	epoch  uint64
+	cancel context.CancelFunc
+}
+
+// begin starts the effects of a commit. Each runs in a goroutine of its own and
+// comes back as an event; none of them changes a record.
+func (e *Engine) begin(k Key, effect Effect) {
+	switch f := effect.(type) {
+	case Cancel:
+		if c := e.calls[f.Incarnation]; c.epoch == f.Epoch && c.cancel != nil {
+			c.cancel()
+		}
+	case Generate:
+		ctx, cancel := context.WithCancel(e.runCtx)
+		e.calls[f.State.Incarnation] = call{f.Work.Epoch, cancel}
+		e.launch(k, func() Event {
+			defer cancel()
+			return e.generate(ctx, k, f)
+		})
+	case Send:
+		e.launch(k, func() Event { return e.send(k, f) })
+	case Look:
+		f.Top = e.highest[e.channel.Sequence(k.Chat)]
+		e.launch(k, func() Event { return e.look(k, f) })
+	}
+}
+
+// launch runs slow work and brings its event back to the loop.
+func (e *Engine) launch(k Key, work func() Event) {
+	e.flying++
+	e.group.Go(func() {
+		r := request{key: k, event: work(), flown: true}
+		select {
+		case e.inbox <- r:
+		case <-e.closed:
+		}
+	})
+}
+
+// generate asks the model, with less and less history if it does not fit.
+func (e *Engine) generate(ctx context.Context, k Key, g Generate) (result Generated) {
+	start := time.Now()
+	result.Work = g.Work
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("a turn panicked", "chat", k.Chat, "err", fmt.Errorf("%v\n%s", p, debug.Stack()))
+			result = Generated{Work: g.Work, Err: errors.New("panic")}
+		}
+		result.Meter.Started = start
+		result.Meter.Took = time.Since(start)
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // before the result is seen: no typing after it
+	e.group.Go(func() { e.typing(ctx, k) })
+	err := e.ask(ctx, k, g, &result)
+	if err != nil && ctx.Err() == nil {
+		e.log.Warn("a model call failed", "chat", k.Chat, "generation", g.Work.Generation, "err", err)
+	}
+	result.Err = err
+	return result
+}
+
+// ask makes the call, and makes it again with less history if the prompt does
+// not fit the model.
+func (e *Engine) ask(ctx context.Context, k Key, g Generate, result *Generated) error {
+	for budget := e.budget(&g.State); ; {
+		p, err := e.prompt(&g, k, budget)
+		if err != nil {
+			return err
+		}
+		done, err := e.model.Generate(ctx, p.messages, nil)
+		var why *ModelError
+		if errors.As(err, &why) && why.Kind == ContextTooBig && p.turns > 0 {
+			e.log.Info("the prompt is too long for the model; trying with less history", "chat", k.Chat, "turns", p.turns)
+			budget = min(budget, p.estimate) / 2
+			result.Budget = budget
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		result.Text, result.Estimate = done.Text, p.estimate
+		result.Meter = Meter{Tokens: done.Tokens, FirstToken: done.FirstToken}
+		result.Parts = e.channel.Compose(done.Text)
+		return nil
+	}
+}
+
+// budget is how many estimated tokens a prompt may have.
+func (e *Engine) budget(s *State) int {
+	limit := e.rules.ContextTokens
+	if s.Budget > 0 {
+		limit = min(limit, s.Budget)
+	}
+	if s.Ratio > 0 {
+		// In steps of a fifth, so that the beginning of the prompt stands still.
+		limit = int(float64(limit) / (math.Ceil(s.Ratio*5) / 5))
+	}
+	return limit
+}
+
+func (e *Engine) prompt(g *Generate, k Key, budget int) (p prompt, err error) {
+	err = e.store.View(func(tx Tx) error {
+		c, _, err := tx.Conversation(k)
+		if err == nil && c.MovedTo != nil {
+			k = *c.MovedTo
+		}
+		if err == nil {
+			p, err = newPrompt(tx.History(k), &g.State, g.Turn, budget)
+		}
+		return err
+	})
+	return p, err
+}
+
+// typing shows that the bot is at work until ctx ends.
+func (e *Engine) typing(ctx context.Context, k Key) {
+	for ctx.Err() == nil {
+		if err := e.channel.Typing(ctx, k); err != nil && ctx.Err() == nil {
+			e.log.Debug("the typing indicator could not be shown", "chat", k.Chat, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(TypingInterval):
+		}
+	}
+}
+
+// send shows a part. It outlives the engine's own context for a while: a part
+// that is on its way is waited for.
+func (e *Engine) send(k Key, s Send) (result Delivered) {
+	result = Delivered{Reply: s.Reply, Index: s.Index}
+	defer func() {
+		if p := recover(); p != nil {
+			e.log.Error("a send panicked", "chat", k.Chat, "err", fmt.Errorf("%v\n%s", p, debug.Stack()))
+			result.Err = &SendError{Kind: InDoubt, Err: errors.New("panic")}
+		}
+	}()
+	part := s.Part
+	if s.Notice != nil {
+		part = e.channel.Word(e.fill(k, *s.Notice))
+	}
+	id, err := e.channel.Send(e.sendCtx, k, part, s.Target)
+	result.Receipt = id
+	if err == nil {
+		return result
+	}
+	result.Err = &SendError{Kind: InDoubt, Err: err}
+	errors.As(err, &result.Err)
+	if result.Err.Kind == Later {
+		e.log.Debug("a part has to wait", "chat", k.Chat, "wait", result.Err.After)
+	} else {
+		e.log.Warn("a part was not sent for certain", "chat", k.Chat, "part", s.Index, "err", err)
+	}
+	return result
+}
+
+// statusEntries is how many generations a status lists.
+const statusEntries = 5
+
+// fill looks up what a status report tells, when it is sent.
+func (e *Engine) fill(k Key, n Notice) Notice {
+	if n.Code != StatusReport {
+		return n
+	}
+	st := Status{}
+	err := e.store.View(func(tx Tx) error {
+		s, _, err := readState(tx, k)
+		if err != nil {
+			return err
+		}
+		st = Status{Version: s.Version, Waiting: len(s.Waiting()), Working: s.Lease.Held(), Tokens: s.Tokens}
+		for j, err := range tx.Journal(k) {
+			if err != nil || len(st.Recent) == statusEntries {
+				return err
+			}
+			st.Recent = append(st.Recent, j)
+		}
+		return nil
+	})
+	if err != nil {
+		e.log.Error("a status could not be read", "chat", k.Chat, "err", err)
+	}
+	n.Status = &st
+	return n
+}
+
+// mostCandidates bounds how many ids a look tries: each is a call.
+const mostCandidates = 5
+
+// settled is how long after a call of unknown outcome a message has to appear
+// for its id to bound where that call's message could be: until then the
+// service may still have been at work on it.
+const settled = time.Second
+
+// look finds out whether a part is visible. Message ids only grow: it can only
+// be above the highest id known before the call, and below the lowest known to
+// be younger. What the bot knows of in between is not it.
+func (e *Engine) look(k Key, l Look) Event {
+	result := Looked{Reply: l.Reply, Index: l.Index, Finding: Unclear}
+	candidates, closed, err := e.candidates(k, l)
+	if err != nil {
+		e.log.Error("a part of unknown outcome cannot be looked for", "chat", k.Chat, "err", err)
+		return result
+	}
+	all := closed && len(candidates) <= mostCandidates
+	candidates = candidates[:min(len(candidates), mostCandidates)]
+	if len(candidates) > 0 {
+		id, err := e.channel.Probe(e.runCtx, k, l.Part, candidates)
+		if err != nil {
+			e.log.Warn("a part of unknown outcome could not be looked for", "chat", k.Chat, "err", err)
+			return result
+		}
+		if id != 0 {
+			result.Finding, result.Receipt = Found, id
+			return result
+		}
+	}
+	if all {
+		result.Finding = Absent
+	}
+	return result
+}
+
+// candidates lists the ids that the part could have, lowest first, and whether
+// it could have no other.
+func (e *Engine) candidates(k Key, l Look) (ids []int64, closed bool, err error) {
+	seq := e.channel.Sequence(k.Chat)
+	known := map[int64]bool{}
+	top := l.Part.Above
+	err = e.store.View(func(tx Tx) error {
+		for s, err := range tx.Sightings(k.Identity()) {
+			if err != nil {
+				return err
+			}
+			if s.ID > l.Part.Above && e.channel.Sequence(s.Chat) == seq {
+				known[s.ID] = true
+				top = max(top, s.ID)
+			}
+		}
+		return nil
+	})
+	closed = l.Top.id > l.Part.Above && l.Top.at.Sub(l.Part.Since) >= settled
+	end := l.Part.Above + mostCandidates
+	if closed {
+		end = l.Top.id
+	} else {
+		end = max(end, top)
+	}
+	for id := l.Part.Above + 1; id <= end && len(ids) <= mostCandidates; id++ {
+		if !known[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, closed, err
+}

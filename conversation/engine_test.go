@@ -1,0 +1,178 @@
+package conversation_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"lastword/conversation"
+	"lastword/conversation/conversationtest"
+)
+
+func TestBurstIsOneTurn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		w.after(100 * time.Millisecond)
+		w.say(alice, "#2")
+		w.after(100 * time.Millisecond)
+		w.say(alice, "#3")
+		w.after(3 * time.Second)
+		w.wantShown(alice, "re: #1 #2 #3")
+		w.wantCalls("#1 #2 #3")
+	})
+}
+
+func TestThirdMessageCancels(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		w.after(800 * time.Millisecond)
+		w.say(alice, "#2")
+		w.after(3 * time.Second)
+		w.wantShown(alice, "re: #1 #2")
+		w.wantCalls("#1 cancelled", "#1 #2")
+	})
+}
+
+func TestProtectedAfterMaxRestarts(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.stop()
+		w.config.MaxRestarts = 2
+		w.start()
+		ids := []int64{w.say(alice, "#1")}
+		for _, text := range []string{"#2", "#3", "#4"} {
+			w.after(800 * time.Millisecond)
+			ids = append(ids, w.say(alice, text))
+		}
+		w.after(5 * time.Second)
+		w.wantShown(alice, "re: #1 #2 #3", "re: #4")
+		w.wantCalls("#1 cancelled", "#1 #2 cancelled", "#1 #2 #3", "#4")
+		for _, s := range w.channel.Shown() {
+			if s.Text == "re: #1 #2 #3" && s.Target.ID != ids[2] {
+				t.Errorf("the protected reply quotes %v, want message %d", s.Target, ids[2])
+			}
+		}
+	})
+}
+
+func TestEditWhileGenerating(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.say(alice, "#1")
+		w.after(800 * time.Millisecond)
+		w.deliver(edit(alice, id, "#1"))
+		w.deliver(edit(alice, id, "#1e"))
+		w.after(3 * time.Second)
+		w.wantShown(alice, "re: #1e")
+		w.wantCalls("#1 cancelled", "#1e")
+	})
+}
+
+func TestRedeliveredIsDropped(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.say(alice, "#1")
+		w.after(3 * time.Second)
+		w.deliver(message(alice, id, "#1"))
+		w.after(3 * time.Second)
+		w.wantShown(alice, "re: #1")
+		w.wantCalls("#1")
+	})
+}
+
+func TestKilledWhileGenerating(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		w.after(800 * time.Millisecond)
+		w.kill()
+		w.start()
+		w.after(3 * time.Second)
+		w.wantShown(alice, "re: #1")
+		w.wantCalls("#1 cancelled", "#1")
+	})
+}
+
+func TestKilledWhileSending(t *testing.T) {
+	for _, landed := range []bool{true, false} {
+		inWorld(t, func(w *world) {
+			w.channel.Fault = func(n int, _ conversation.Key, _ string) conversationtest.Fault {
+				if n == 1 {
+					return conversationtest.Fault{Before: 100 * time.Millisecond, Err: &conversation.SendError{Kind: conversation.InDoubt, Err: context.Canceled}, Landed: landed}
+				}
+				return conversationtest.Fault{}
+			}
+			w.say(alice, "#1")
+			w.after(1300*time.Millisecond + 10*time.Millisecond)
+			if landed {
+				w.after(95 * time.Millisecond)
+			}
+			w.kill()
+			w.start()
+			w.after(5 * time.Second)
+			w.say(bob, "#b")
+			w.after(20 * time.Second)
+			if landed {
+				w.wantShown(alice, "re: #1")
+			} else {
+				got := w.channel.Texts(alice)
+				if len(got) != 2 || got[1] != "re: #1" {
+					t.Errorf("shown %q, want a notice and then the answer", got)
+				}
+			}
+			w.say(alice, "#2")
+			w.after(3 * time.Second)
+			if got := w.channel.Texts(alice); got[len(got)-1] != "re: #2" {
+				t.Errorf("then shown %q", got)
+			}
+		})
+	}
+}
+
+func TestResetWhileGenerating(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		w.after(800 * time.Millisecond)
+		w.command(alice, conversation.Reset{})
+		w.after(400 * time.Millisecond)
+		w.say(alice, "#2")
+		w.after(3 * time.Second)
+		w.wantShown(alice, "(reset_done)", "re: #2")
+		if p := w.model.Calls()[1].Prompt; len(p) != 1 {
+			t.Errorf("the prompt after a reset has %d messages", len(p))
+		}
+	})
+}
+
+func TestStopWhileGenerating(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		w.after(800 * time.Millisecond)
+		w.command(alice, conversation.Stop{})
+		w.after(5 * time.Second)
+		w.wantShown(alice, "(stop_done)")
+		w.say(alice, "#2")
+		w.after(3 * time.Second)
+		w.wantShown(alice, "(stop_done)", "re: #1 #2")
+	})
+}
+
+func TestFailureIsToldOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ok := false
+		w.model.Answer = func(ctx context.Context, n int, p []conversation.PromptMessage) (conversation.Completion, error) {
+			if ok {
+				return conversation.Completion{Text: "re: ok"}, nil
+			}
+			return conversation.Completion{}, &conversation.ModelError{Kind: conversation.Temporary, Err: errTest}
+		}
+		w.say(alice, "#1")
+		w.after(time.Minute)
+		if got := w.channel.Texts(alice); len(got) != 1 || len(w.model.Calls()) != 3 {
+			t.Errorf("shown %q after %d calls, want one notice after 3", got, len(w.model.Calls()))
+		}
+		ok = true
+		w.say(alice, "#2")
+		w.after(3 * time.Second)
+		calls := w.model.Calls()
+		if last := calls[len(calls)-1]; len(last.Turn) != 2 {
+			t.Errorf("the next turn has %v", last.Turn)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package conversation
+
+// move gives a conversation another key, in one transaction: a group became a
+// supergroup. The old record stays as a signpost, so that a result that is
+// still on its way to the old key finds it.
+func (u *unit) move(l *loaded, to Key) error {
+	from := l.new.Key
+	if from == to || !l.existed && l.new.Version == 0 {
+		return nil // moved already, or never spoken to
+	}
+	target, err := u.load(to)
+	if err != nil || target.new.Key == from { // a signpost back is no move
+		return err
+	}
+	if err := u.moveHistory(from, to, l.new.Version); err != nil {
+		return err
+	}
+	u.join(&l.new, &target.new)
+	l.new = State{Key: from, Conversation: Conversation{MovedTo: &to}}
+	return nil
+}
+
+// join makes target what moved, with what was said in the new chat before the
+// bot learnt that it is the same: unanswered, after everything else.
+func (u *unit) join(moved, target *State) {
+	key, early := target.Key, *target
+	*target = moved.clone()
+	target.Key = key
+	if a := early.answer(); a != nil {
+		early.Answered = a.Before
+	}
+	for _, m := range early.Waiting() {
+		target.Version++
+		m.Version, m.Changed = target.Version, target.Version
+		target.Messages = append(target.Messages, m)
+	}
+	for _, r := range early.Outbox {
+		if r.Notice != nil {
+			target.Replies++
+			r.ID = target.Replies
+			target.Outbox = append(target.Outbox, r)
+		}
+	}
+	target.Turned += early.Turned
+	if early.generating() {
+		u.effects = append(u.effects, started{key, Cancel{Incarnation: early.Incarnation, Epoch: early.Lease.Epoch}})
+	}
+}
+
+// moveHistory puts the turns of the old key before those of the new one.
+func (u *unit) moveHistory(from, to Key, shift Version) error {
+	var old, new []Turn
+	for turn, err := range u.tx.History(from) {
+		if err != nil {
+			return err
+		}
+		old = append(old, turn)
+	}
+	for turn, err := range u.tx.History(to) {
+		if err != nil {
+			return err
+		}
+		turn.ID += shift
+		new = append(new, turn)
+	}
+	if err := u.tx.ClearHistory(from); err != nil {
+		return err
+	}
+	if err := u.tx.ClearHistory(to); err != nil {
+		return err
+	}
+	for _, turn := range append(old, new...) {
+		if err := u.tx.PutTurn(to, turn); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package conversation
+
+import "slices"
+
+// Conversation is the record of one conversation. What waits, the timer, the
+// lease and the outbox are records of their own.
+type Conversation struct {
+	Incarnation string     `json:"incarnation"` // random, made with the record, never reused
+	Version     Version    `json:"version"`
+	Answered    Version    `json:"answered"` // messages up to this version have a committed reply
+	Generation  Generation `json:"generation"`
+	Epoch       uint64     `json:"epoch"`              // of the newest lease
+	Replies     uint64     `json:"replies"`            // id of the newest reply
+	Restarts    int        `json:"restarts,omitempty"` // calls of the current turn that newer input cancelled
+	Failures    int        `json:"failures,omitempty"` // calls of the current turn that failed
+	Rest        Rest       `json:"rest,omitempty"`     // why unanswered messages are left alone
+	Closing     *Closing   `json:"closing,omitempty"`
+	Language    string     `json:"language,omitempty"` // of whoever wrote last
+	Group       bool       `json:"group,omitempty"`    //
+	Tokens      Tokens     `json:"tokens,omitzero"`    // used so far
+	Turned      int        `json:"turned,omitempty"`   // estimate of tokens in the history since the last reset
+	Ratio       float64    `json:"ratio,omitempty"`    // reported over estimated prompt tokens; 0 if never reported
+	Budget      int        `json:"budget,omitempty"`   // prompt tokens that the model was seen to take, if fewer than configured
+	MovedTo     *Key       `json:"movedTo,omitempty"`  // the chat got another key; this record only points there
+}
+
+// Closing is a reset that waits for a visible reply to end.
+type Closing struct {
+	Language string  `json:"language,omitempty"`
+	Version  Version `json:"version"` // when it was asked for: what came later stays
+}
+
+// Rest says why unanswered messages have no timer: a visible notice told so,
+// or nobody is there. They are part of the next turn.
+type Rest string
+
+// Why unanswered messages may rest.
+const (
+	AfterStop    Rest = "stopped"
+	AfterFailure Rest = "failed"
+	WhileAway    Rest = "away"
+)
+
+// State is everything the rules look at: the records of one conversation.
+type State struct {
+	Key Key
+	Conversation
+	Messages []Message // not in the history yet, or in it with a reply nobody has seen to its end; by version
+	Timer    Timer
+	Lease    Lease
+	Outbox   []Reply // by id
+
+	// HighestID is the highest message id known in the chat's sequence. It is
+	// no record: the engine knows it.
+	HighestID int64
+}
+
+// clone copies what a step may change in place.
+func (s State) clone() State {
+	s.Messages = slices.Clone(s.Messages)
+	s.Outbox = slices.Clone(s.Outbox)
+	for i := range s.Outbox {
+		s.Outbox[i].Parts = slices.Clone(s.Outbox[i].Parts)
+	}
+	return s
+}
+
+// Waiting lists the unanswered messages in the order in which they were sent.
+func (s *State) Waiting() []Message {
+	var out []Message
+	for _, m := range s.Messages {
+		if m.Version > s.Answered {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, inOrder)
+	return out
+}
+
+// answer is the reply of the current turn that is on its way, nil if none is.
+func (s *State) answer() *Reply {
+	for i := range s.Outbox {
+		if s.Outbox[i].Notice == nil {
+			return &s.Outbox[i]
+		}
+	}
+	return nil
+}
+
+// notice is the notice that is to be shown next, nil if none is.
+func (s *State) notice() *Reply {
+	for i := range s.Outbox {
+		if s.Outbox[i].Notice != nil {
+			return &s.Outbox[i]
+		}
+	}
+	return nil
+}
+
+// generating reports whether a model call is in flight, wanted or not.
+func (s *State) generating() bool { return s.Lease.Held() && !s.Lease.Delivering }
+
+// wantsTurn reports whether unanswered messages are owed a turn.
+func (s *State) wantsTurn() bool { return s.Rest == "" && len(s.Waiting()) > 0 }
+
+// next is the first part of a reply that is not settled, nil if all are.
+func (r *Reply) next() (int, *Part) {
+	for i := range r.Parts {
+		if p := &r.Parts[i]; p.State != Sent && p.State != Closed {
+			return i, p
+		}
+	}
+	return len(r.Parts), nil
+}
+
+// visible reports whether anybody may have seen a part of the reply.
+func (r *Reply) visible() bool {
+	return len(r.Parts) > 0 && r.Parts[0].State != Pending
+}

@@ -1,0 +1,383 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"time"
+)
+
+// unit is one transaction of the engine: the conversations that its events
+// touch, each read once and written back once, and what follows after the
+// commit. If the commit fails the unit is forgotten, and nothing has happened.
+type unit struct {
+	engine  *Engine
+	tx      Tx
+	now     time.Time
+	loaded  map[Key]*loaded
+	order   []*loaded
+	effects []started
+	highest map[int64]sighted
+	pruned  time.Time // when this unit forgot what is old, if it did
+}
+
+// loaded is a conversation as it was read and as it is to be written.
+type loaded struct {
+	old, new State
+	existed  bool
+}
+
+// started is an effect of a conversation.
+type started struct {
+	key    Key
+	effect Effect
+}
+
+func (e *Engine) newUnit() *unit {
+	return &unit{engine: e, now: e.now(), loaded: map[Key]*loaded{}, highest: map[int64]sighted{}}
+}
+
+// apply does everything that is done in the transaction.
+func (u *unit) apply(tx Tx, requests []request) error {
+	u.tx = tx
+	for _, r := range requests {
+		if r.batch == nil {
+			if err := u.step(r.key, r.event); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := u.accept(*r.batch); err != nil {
+			return err
+		}
+	}
+	for _, l := range u.order {
+		if err := l.write(tx); err != nil {
+			return err
+		}
+	}
+	return u.prune()
+}
+
+// prune forgets what is old, a bounded piece at a time.
+func (u *unit) prune() error {
+	if u.now.Sub(u.engine.pruned) < pruneEvery {
+		return nil
+	}
+	const limit = 1000
+	n, err := u.tx.Prune(u.now.Add(-journalKept), u.now.Add(-seenKept), limit)
+	if n < limit {
+		u.pruned = u.now
+	}
+	return err
+}
+
+// OffsetName is the name of the meta value in which the update offset of an
+// identity is kept, in decimal.
+func OffsetName(identity string) string { return "offset/" + identity }
+
+// accept stores a batch: what was seen before is dropped, the rest is applied,
+// the offset kept.
+func (u *unit) accept(b Batch) error {
+	for _, a := range b.Arrivals {
+		fresh, err := u.fresh(b.Identity, a)
+		if err != nil {
+			return err
+		}
+		if fresh && a.Event != nil {
+			if err := u.step(a.Key, a.Event); err != nil {
+				return err
+			}
+		}
+	}
+	return u.tx.SetMeta(OffsetName(b.Identity), strconv.AppendInt(nil, b.Offset, 10))
+}
+
+// fresh reports whether an arrival was not seen before, and notes it. The same
+// update is told by its number and content, since numbers start anew after a
+// quiet week; the same message by chat and id; an edit without a change by the
+// content.
+func (u *unit) fresh(identity string, a Arrival) (bool, error) {
+	if a.Update != 0 {
+		seen, err := u.see(identity, Sighting{ID: a.Update}, a.Digest)
+		if seen || err != nil {
+			return false, err
+		}
+	}
+	if a.Source == (Source{}) {
+		return true, nil
+	}
+	u.sight(a.Source)
+	switch e := a.Event.(type) {
+	case Edited:
+		seen, err := u.see(identity, a.Source, e.Message.Content.Hash())
+		return !seen, err
+	case Incoming:
+		return u.first(identity, a.Source, e.Message.Content.Hash())
+	case Deleted, Migrated:
+		return true, nil
+	}
+	return u.first(identity, a.Source, "")
+}
+
+// first notes a message and reports whether it was unknown, with any content.
+func (u *unit) first(identity string, s Sighting, hash string) (bool, error) {
+	_, known, err := u.tx.Seen(identity, s)
+	if err != nil || known {
+		return false, err
+	}
+	return true, u.tx.PutSeen(identity, s, Sight{Hash: hash, At: u.now})
+}
+
+// see notes a sighting and reports whether it was known with this content.
+func (u *unit) see(identity string, s Sighting, hash string) (bool, error) {
+	old, known, err := u.tx.Seen(identity, s)
+	if err != nil || known && old.Hash == hash {
+		return true, err
+	}
+	return false, u.tx.PutSeen(identity, s, Sight{Hash: hash, At: u.now})
+}
+
+// sighted is the newest message known in a sequence, and since when.
+type sighted struct {
+	id int64
+	at time.Time
+}
+
+// sight raises the highest message id known in a sequence.
+func (u *unit) sight(s Source) {
+	seq := u.engine.channel.Sequence(s.Chat)
+	if s.ID > u.top(seq).id {
+		u.highest[seq] = sighted{s.ID, u.now}
+	}
+}
+
+func (u *unit) top(seq int64) sighted {
+	if top, ok := u.highest[seq]; ok {
+		return top
+	}
+	return u.engine.highest[seq]
+}
+
+// step applies one event to one conversation. A record that cannot be read, or
+// a rule that panics, costs that event and nothing else.
+func (u *unit) step(k Key, e Event) error {
+	l, err := u.load(k)
+	if err == nil {
+		l, err = u.follow(l, e)
+	}
+	if err != nil {
+		u.engine.log.Error("an event was dropped: a record cannot be read", "chat", k.Chat, "event", fmt.Sprintf("%T", e), "err", err)
+		return nil
+	}
+	e = u.withTurn(l.new.Key, e)
+	l.new.HighestID = u.top(u.engine.channel.Sequence(l.new.Key.Chat)).id
+	next, result, err := u.engine.tryStep(l.new, e, u.now)
+	if err != nil {
+		u.engine.log.Error("an event was dropped: the rules panicked", "chat", k.Chat, "event", fmt.Sprintf("%T", e), "err", err)
+		return nil
+	}
+	l.new = next
+	return u.record(next.Key, result)
+}
+
+// follow moves a conversation if an event says that its chat has another id
+// now, and returns where it is then.
+func (u *unit) follow(l *loaded, e Event) (*loaded, error) {
+	to := l.new.Key
+	switch e := e.(type) {
+	case Migrated:
+		to.Chat = e.To.Chat
+	case Delivered:
+		if e.Err != nil && e.Err.Kind == Moved {
+			to.Chat = e.Err.To
+		}
+	}
+	if to == l.new.Key {
+		return l, nil
+	}
+	if err := u.move(l, to); err != nil {
+		return nil, err
+	}
+	return u.load(to)
+}
+
+// tryStep turns a panic of the rules into an error.
+func (e *Engine) tryStep(s State, ev Event, now time.Time) (next State, r Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	next, r = e.rules.Step(s, ev, now)
+	return next, r, nil
+}
+
+// turnsSearched is how far back an edit finds its message.
+const turnsSearched = 200
+
+// withTurn adds the turn of the history that an edit or a deletion is about.
+func (u *unit) withTurn(k Key, e Event) Event {
+	switch e := e.(type) {
+	case Edited:
+		e.Turn = u.search(k, e.Message.Source)
+		return e
+	case Deleted:
+		e.Turn = u.search(k, e.Source)
+		return e
+	}
+	return e
+}
+
+func (u *unit) search(k Key, src Source) *Turn {
+	n := 0
+	for turn, err := range u.tx.History(k) {
+		if err != nil {
+			u.engine.log.Error("an edit does not reach the history: a record cannot be read", "chat", k.Chat, "err", err)
+			return nil
+		}
+		if inTurn(&turn, src) != nil {
+			return &turn
+		}
+		if n++; n == turnsSearched {
+			break
+		}
+	}
+	return nil
+}
+
+// record writes what a step wants beside the state.
+func (u *unit) record(k Key, r Result) error {
+	var errs []error
+	do := func(err error) { errs = append(errs, err) }
+	if r.Forget {
+		do(u.tx.ClearHistory(k))
+	}
+	for _, id := range r.Undo {
+		do(u.tx.DeleteTurn(k, id))
+	}
+	for _, turn := range r.Turns {
+		do(u.tx.PutTurn(k, turn))
+	}
+	for _, a := range r.Amend {
+		do(u.amend(k, a))
+	}
+	for _, j := range r.Journal {
+		do(u.tx.AddJournal(k, j))
+		u.engine.log.Debug("generation ended", "chat", k.Chat, "generation", j.Generation, "version", j.Version,
+			"outcome", j.Outcome, "reason", j.Reason, "id", j.ID, "took", j.Meter.Took)
+	}
+	for _, id := range r.Known {
+		src := Source{Chat: k.Chat, ID: id}
+		do(u.tx.PutSeen(k.Identity(), src, Sight{At: u.now}))
+		u.sight(src)
+	}
+	for _, e := range r.Effects {
+		u.effects = append(u.effects, started{k, e})
+	}
+	return errors.Join(errs...)
+}
+
+// amend notes in the history what became of a reply.
+func (u *unit) amend(k Key, a Amendment) error {
+	turn, found, err := u.tx.Turn(k, a.ID)
+	if err != nil {
+		u.engine.log.Error("a turn of the history cannot be read", "chat", k.Chat, "err", err)
+	}
+	if !found {
+		return nil
+	}
+	turn.Receipts, turn.Unsure, turn.Stopped = a.Receipts, a.Unsure, a.Stopped
+	if a.Reply != "" {
+		turn.Reply = a.Reply
+	}
+	return u.tx.PutTurn(k, turn)
+}
+
+// load reads a conversation once in a transaction, where it is now.
+func (u *unit) load(k Key) (*loaded, error) {
+	if l := u.loaded[k]; l != nil {
+		if to := l.new.MovedTo; to != nil {
+			return u.load(*to)
+		}
+		return l, nil
+	}
+	s, existed, err := readState(u.tx, k)
+	if err != nil {
+		return nil, err
+	}
+	if s.MovedTo != nil {
+		return u.load(*s.MovedTo)
+	}
+	l := &loaded{old: s, existed: existed}
+	if !existed {
+		s.Incarnation = u.engine.token()
+	}
+	l.new = s
+	u.loaded[k] = l
+	u.order = append(u.order, l)
+	return l, nil
+}
+
+// readState reads the records of a conversation.
+func readState(tx Tx, k Key) (State, bool, error) {
+	s := State{Key: k}
+	var existed bool
+	var errs [5]error
+	s.Conversation, existed, errs[0] = tx.Conversation(k)
+	s.Messages, errs[1] = tx.Messages(k)
+	s.Timer, errs[2] = tx.Timer(k)
+	s.Lease, errs[3] = tx.Lease(k)
+	s.Outbox, errs[4] = tx.Outbox(k)
+	return s, existed, errors.Join(errs[:]...)
+}
+
+// write puts back what has changed, record by record: so saving a conversation
+// cannot touch its timer (I6), and a turn costs few bytes.
+func (l *loaded) write(tx Tx) error {
+	k := l.new.Key
+	var errs []error
+	do := func(err error) { errs = append(errs, err) }
+	blank := Conversation{Incarnation: l.new.Incarnation}
+	if !reflect.DeepEqual(l.old.Conversation, l.new.Conversation) && (l.existed || !reflect.DeepEqual(l.new.Conversation, blank)) {
+		do(tx.PutConversation(k, l.new.Conversation))
+	}
+	switch {
+	case l.old.Timer == l.new.Timer:
+	case l.new.Timer.Set():
+		do(tx.Arm(k, l.new.Timer))
+	default:
+		do(tx.Disarm(k))
+	}
+	switch {
+	case l.old.Lease == l.new.Lease:
+	case l.new.Lease.Held():
+		do(tx.PutLease(k, l.new.Lease))
+	default:
+		do(tx.DeleteLease(k))
+	}
+	diff(l.old.Messages, l.new.Messages, func(m Message) Version { return m.Version },
+		func(m Message) { do(tx.PutMessage(k, m)) }, func(v Version) { do(tx.DeleteMessage(k, v)) })
+	diff(l.old.Outbox, l.new.Outbox, func(r Reply) uint64 { return r.ID },
+		func(r Reply) { do(tx.PutReply(k, r)) }, func(id uint64) { do(tx.DeleteReply(k, id)) })
+	return errors.Join(errs...)
+}
+
+// diff tells what has to be written for a list to become another.
+func diff[T any, ID comparable](old, new []T, id func(T) ID, put func(T), drop func(ID)) {
+	was := map[ID]T{}
+	for _, v := range old {
+		was[id(v)] = v
+	}
+	for _, v := range new {
+		if o, ok := was[id(v)]; !ok || !reflect.DeepEqual(o, v) {
+			put(v)
+		}
+		delete(was, id(v))
+	}
+	for gone := range was {
+		drop(gone)
+	}
+}

@@ -1,0 +1,213 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"lastword/conversation"
+	"lastword/conversation/conversationtest"
+	"lastword/storage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is an engine over a real store, with people, a model and a channel,
+// inside a bubble.
+type world struct {
+	t       *testing.T
+	path    string
+	config  conversation.Config
+	limits  conversation.Limits
+	model   *conversationtest.Model
+	channel *conversationtest.Channel
+
+	store  *storage.DB
+	engine *conversation.Engine
+	dead   atomic.Bool // the process was killed: nothing is written any more
+	end    context.CancelFunc
+	ended  chan error
+	update int64
+	tokens int
+}
+
+var (
+	alice = conversation.Key{Channel: "test", Bot: 1, Chat: 101}
+	bob   = conversation.Key{Channel: "test", Bot: 1, Chat: 102}
+)
+
+// inWorld runs a test in a bubble with a running engine.
+func inWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{
+			t: t, path: filepath.Join(t.TempDir(), "test.db"), config: conversation.DefaultConfig(),
+			limits: conversation.Limits{Retries: 2, ContextTokens: 1000},
+			model:  &conversationtest.Model{Delay: time.Second}, channel: &conversationtest.Channel{},
+		}
+		w.config.Debounce, w.config.MaxWait = 300*time.Millisecond, 2*time.Second
+		w.start()
+		defer w.finish()
+		test(w)
+	})
+}
+
+// mortal is a store that writes nothing once its process was killed.
+type mortal struct {
+	conversation.Store
+	dead *atomic.Bool
+}
+
+func (m mortal) Update(fn func(conversation.Tx) error) error {
+	if m.dead.Load() {
+		return conversation.ErrBroken
+	}
+	return m.Store.Update(func(tx conversation.Tx) error {
+		err := fn(tx)
+		if m.dead.Load() {
+			return conversation.ErrBroken
+		}
+		return err
+	})
+}
+
+func (w *world) start() {
+	w.t.Helper()
+	store, err := storage.Open(w.path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = store
+	w.dead.Store(false)
+	w.engine = conversation.New(conversation.Options{
+		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead},
+		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
+		Token: func() string { w.tokens++; return fmt.Sprintf("token%d", w.tokens) },
+	})
+	ctx, cancel := context.WithCancel(w.t.Context())
+	w.end, w.ended = cancel, make(chan error, 1)
+	engine, ended := w.engine, w.ended
+	go func() { ended <- engine.Run(ctx) }()
+	synctest.Wait()
+}
+
+// stop ends the process in order.
+func (w *world) stop() {
+	w.t.Helper()
+	w.end()
+	if err := <-w.ended; err != nil {
+		w.t.Fatal(err)
+	}
+	w.close()
+}
+
+// kill ends it as a SIGKILL does: what is not on disk is gone.
+func (w *world) kill() {
+	w.t.Helper()
+	w.dead.Store(true)
+	w.end()
+	<-w.ended
+	w.close()
+}
+
+func (w *world) close() {
+	w.t.Helper()
+	if err := w.store.Check(); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.store.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) finish() {
+	if w.store != nil {
+		w.stop()
+	}
+}
+
+// deliver brings arrivals to the engine, as one batch.
+func (w *world) deliver(as ...conversation.Arrival) {
+	w.t.Helper()
+	for i := range as {
+		if as[i].Update == 0 {
+			w.update++
+			as[i].Update, as[i].Digest = w.update, fmt.Sprint(w.update)
+		}
+	}
+	b := conversation.Batch{Identity: alice.Identity(), Offset: w.update + 1, Arrivals: as}
+	if err := w.engine.Receive(w.t.Context(), b); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func message(k conversation.Key, id int64, text string) conversation.Arrival {
+	src := conversation.Source{Chat: k.Chat, ID: id}
+	return conversation.Arrival{Key: k, Source: src, Event: conversation.Incoming{
+		Message: conversation.Message{
+			Source: src, Author: conversation.Author{ID: k.Chat, Name: "Ann"},
+			Content: conversation.Content{Text: text}, Sent: time.Now(),
+		},
+		Addressed: true,
+	}}
+}
+
+func edit(k conversation.Key, id int64, text string) conversation.Arrival {
+	a := message(k, id, text)
+	a.Event = conversation.Edited{Incoming: a.Event.(conversation.Incoming)}
+	return a
+}
+
+func (w *world) command(k conversation.Key, e conversation.Event) {
+	w.t.Helper()
+	id := w.channel.Next(k, fmt.Sprintf("%T", e))
+	w.deliver(conversation.Arrival{Key: k, Source: conversation.Source{Chat: k.Chat, ID: id}, Event: e})
+}
+
+// say sends a message of a user and returns its id.
+func (w *world) say(k conversation.Key, text string) int64 {
+	w.t.Helper()
+	id := w.channel.Next(k, text)
+	w.deliver(message(k, id, text))
+	return id
+}
+
+// after lets virtual time pass.
+func (w *world) after(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (w *world) wantShown(k conversation.Key, want ...string) {
+	w.t.Helper()
+	if got := w.channel.Texts(k); strings.Join(got, "|") != strings.Join(want, "|") {
+		w.t.Errorf("%v shows %q, want %q", k, got, want)
+	}
+}
+
+func (w *world) wantCalls(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, c := range w.model.Calls() {
+		s := strings.Join(c.Turn, " ")
+		if c.Cancelled {
+			s += " cancelled"
+		}
+		got = append(got, s)
+	}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		w.t.Errorf("model calls %q, want %q", got, want)
+	}
+}
+
+var errTest = errors.New("test")

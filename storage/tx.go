@@ -1,0 +1,240 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"lastword/conversation"
+)
+
+// tx implements [conversation.Tx].
+type tx struct{ bolt *bolt.Tx }
+
+// number is how a key holds a number.
+func number[N ~uint64](n N) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+// under is the beginning of the keys of everything that belongs to a
+// conversation. The 0 keeps chat 1 apart from chat 12.
+func under(k conversation.Key) []byte { return append([]byte(k.String()), 0) }
+
+// get decodes a record; false if there is none.
+func get[T any](t tx, bucket, key []byte) (v T, found bool, err error) {
+	data := t.bolt.Bucket(bucket).Get(key)
+	if data == nil {
+		return v, false, nil
+	}
+	err = decode(bucket, key, data, &v)
+	return v, err == nil, err
+}
+
+// decode reads a record. Its error names the place and shows nothing of the
+// content.
+func decode(bucket, key, data []byte, v any) error {
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes, %T)", bucket, key, len(data), err)
+	}
+	return nil
+}
+
+func put(t tx, bucket, key []byte, v any) error { return putIn(t.bolt.Bucket(bucket), bucket, key, v) }
+
+func putIn(b *bolt.Bucket, name, key []byte, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("storage: bucket %s, key %q: %w", name, key, err)
+	}
+	return b.Put(key, data)
+}
+
+// list decodes the records whose keys begin with a prefix, in order.
+func list[T any](t tx, bucket, prefix []byte) (out []T, err error) {
+	c := t.bolt.Bucket(bucket).Cursor()
+	for key, data := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, data = c.Next() {
+		var v T
+		if err := decode(bucket, key, data, &v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// drop deletes the records whose keys begin with a prefix.
+func drop(t tx, bucket, prefix []byte) error {
+	c := t.bolt.Bucket(bucket).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Seek(prefix) {
+		if err := c.Delete(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keys lists the conversations of an identity that have a record in a bucket.
+func keys(t tx, bucket []byte, identity string) iter.Seq2[conversation.Key, error] {
+	return func(yield func(conversation.Key, error) bool) {
+		var last []byte
+		c := t.bolt.Bucket(bucket).Cursor()
+		prefix := []byte(identity)
+		for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+			name, _, _ := bytes.Cut(key, []byte{0})
+			if bytes.Equal(name, last) {
+				continue
+			}
+			last = bytes.Clone(name)
+			k, err := conversation.ParseKey(string(name))
+			if err != nil {
+				err = fmt.Errorf("storage: bucket %s: %w", bucket, err)
+			}
+			if !yield(k, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (t tx) Meta(name string) ([]byte, error) {
+	return bytes.Clone(t.bolt.Bucket(metaBucket).Get([]byte(name))), nil
+}
+
+func (t tx) SetMeta(name string, value []byte) error {
+	return t.bolt.Bucket(metaBucket).Put([]byte(name), value)
+}
+
+func (t tx) Conversation(k conversation.Key) (conversation.Conversation, bool, error) {
+	return get[conversation.Conversation](t, conversationsBucket, []byte(k.String()))
+}
+
+func (t tx) PutConversation(k conversation.Key, c conversation.Conversation) error {
+	return put(t, conversationsBucket, []byte(k.String()), c)
+}
+
+func (t tx) Messages(k conversation.Key) ([]conversation.Message, error) {
+	return list[conversation.Message](t, messagesBucket, under(k))
+}
+
+func (t tx) PutMessage(k conversation.Key, m conversation.Message) error {
+	return put(t, messagesBucket, append(under(k), number(m.Version)...), m)
+}
+
+func (t tx) DeleteMessage(k conversation.Key, v conversation.Version) error {
+	return t.bolt.Bucket(messagesBucket).Delete(append(under(k), number(v)...))
+}
+
+func (t tx) Timer(k conversation.Key) (conversation.Timer, error) {
+	v, _, err := get[conversation.Timer](t, timersBucket, []byte(k.String()))
+	return v, err
+}
+
+func (t tx) Arm(k conversation.Key, v conversation.Timer) error {
+	return put(t, timersBucket, []byte(k.String()), v)
+}
+
+func (t tx) Disarm(k conversation.Key) error {
+	return t.bolt.Bucket(timersBucket).Delete([]byte(k.String()))
+}
+
+func (t tx) Timers(identity string) iter.Seq2[conversation.Key, error] {
+	return keys(t, timersBucket, identity)
+}
+
+func (t tx) Lease(k conversation.Key) (conversation.Lease, error) {
+	v, _, err := get[conversation.Lease](t, leasesBucket, []byte(k.String()))
+	return v, err
+}
+
+func (t tx) PutLease(k conversation.Key, l conversation.Lease) error {
+	return put(t, leasesBucket, []byte(k.String()), l)
+}
+
+func (t tx) DeleteLease(k conversation.Key) error {
+	return t.bolt.Bucket(leasesBucket).Delete([]byte(k.String()))
+}
+
+func (t tx) Leases(identity string) iter.Seq2[conversation.Key, error] {
+	return keys(t, leasesBucket, identity)
+}
+
+func (t tx) Turn(k conversation.Key, id conversation.Version) (conversation.Turn, bool, error) {
+	return get[conversation.Turn](t, historyBucket, append(under(k), number(id)...))
+}
+
+func (t tx) PutTurn(k conversation.Key, v conversation.Turn) error {
+	return put(t, historyBucket, append(under(k), number(v.ID)...), v)
+}
+
+func (t tx) DeleteTurn(k conversation.Key, id conversation.Version) error {
+	return t.bolt.Bucket(historyBucket).Delete(append(under(k), number(id)...))
+}
+
+func (t tx) ClearHistory(k conversation.Key) error { return drop(t, historyBucket, under(k)) }
+
+func (t tx) History(k conversation.Key) iter.Seq2[conversation.Turn, error] {
+	return func(yield func(conversation.Turn, error) bool) {
+		prefix := under(k)
+		c := t.bolt.Bucket(historyBucket).Cursor()
+		for key, data := lastUnder(c, prefix); bytes.HasPrefix(key, prefix); key, data = c.Prev() {
+			var v conversation.Turn
+			err := decode(historyBucket, key, data, &v)
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// lastUnder moves a cursor to the last key with a prefix that ends in 0.
+func lastUnder(c *bolt.Cursor, prefix []byte) (key, data []byte) {
+	after := bytes.Clone(prefix)
+	after[len(after)-1] = 1
+	if key, _ = c.Seek(after); key == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}
+
+func (t tx) AddJournal(k conversation.Key, e conversation.JournalEntry) error {
+	n, err := t.bolt.Bucket(journalBucket).NextSequence()
+	if err != nil {
+		return err
+	}
+	key := append(number(uint64(e.At.UnixNano())), under(k)...)
+	return put(t, journalBucket, append(key, number(n)...), e)
+}
+
+func (t tx) Journal(k conversation.Key) iter.Seq2[conversation.JournalEntry, error] {
+	return func(yield func(conversation.JournalEntry, error) bool) {
+		name := under(k)
+		c := t.bolt.Bucket(journalBucket).Cursor()
+		for key, data := c.Last(); key != nil; key, data = c.Prev() {
+			if len(key) < 8 || !bytes.HasPrefix(key[8:], name) {
+				continue
+			}
+			var v conversation.JournalEntry
+			err := decode(journalBucket, key, data, &v)
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (t tx) Prune(journal, seen time.Time, limit int) (int, error) {
+	n := 0
+	c := t.bolt.Bucket(journalBucket).Cursor()
+	end := number(uint64(journal.UnixNano()))
+	for key, _ := c.First(); key != nil && bytes.Compare(key, end) < 0 && n < limit; key, _ = c.First() {
+		if err := c.Delete(); err != nil {
+			return n, err
+		}
+		n++
+	}
+	m, err := t.pruneSeen(seen)
+	return n + m, err
+}
