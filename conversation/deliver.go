@@ -8,10 +8,12 @@ import (
 // How long the engine looks for a part whose outcome is unknown. What arrives
 // meanwhile brings the next look forward, since it is what rules the part out.
 const (
-	firstLook = 500 * time.Millisecond
-	nextLook  = 1500 * time.Millisecond // longer with each look that found nothing
-	announced = 2                       // looks that found nothing before the user is told
-	mostLooks = 5                       // then the part is closed
+	firstLook   = 500 * time.Millisecond
+	nextLook    = 1500 * time.Millisecond
+	tellAfter   = 2 * time.Second  // of looking, the user is told
+	tellAgain   = 10 * time.Second // of looking, again: had the notice arrived, its id would have ended the search
+	closeAfter  = 20 * time.Second // of looking, the part is closed
+	lookTimeout = time.Minute      // a look that has not come back is made again
 )
 
 // claim starts what is to be sent and may be sent now: claimed first, in this
@@ -54,9 +56,6 @@ func (t *step) claimNext(r *Reply) {
 	t.Effects = append(t.Effects, send)
 }
 
-// lookTimeout is when a look that has not come back is made again.
-const lookTimeout = time.Minute
-
 func (p *Part) wait(now time.Time, d time.Duration) {
 	p.NotBefore, p.Waited = now.Add(d), d
 }
@@ -84,7 +83,7 @@ func (t *step) part(reply uint64, index int, state PartState) (*Reply, *Part) {
 // delivered notes what is known of a part after its call.
 func (t *step) delivered(e Delivered) {
 	if e.Err == nil {
-		t.Known = append(t.Known, e.Receipt)
+		t.know(e.Receipt)
 	}
 	r, p := t.part(e.Reply, e.Index, Claimed)
 	switch {
@@ -112,6 +111,12 @@ func (t *step) delivered(e Delivered) {
 		p.State, p.Attempts, p.Since = Unknown, 0, t.now
 		p.wait(t.now, firstLook)
 	}
+}
+
+// know notes the id of a message of the bot, also for a claim in this step.
+func (t *step) know(id int64) {
+	t.Known = append(t.Known, id)
+	t.HighestID = max(t.HighestID, id)
 }
 
 // sent notes a visible part, and ends the reply with its last one.
@@ -166,24 +171,32 @@ func (t *step) looked(e Looked) {
 	}
 	switch e.Finding {
 	case Found:
+		t.know(e.Receipt)
 		t.sent(r, p, e.Receipt)
 	case Absent:
 		// Proven, not guessed: it is as if the call had not been made.
 		p.State, p.Attempts, p.NotBefore, p.Waited = Pending, 0, time.Time{}, 0
 	default:
-		p.Attempts++
-		if p.Attempts >= announced && !p.Announced {
-			p.Announced = true
-			t.say(Notice{Code: Doubtful, Language: t.Language, ID: t.errorID()})
+		t.notFound(r, p)
+	}
+}
+
+// notFound tells the user, after a while, that a part may be missing,
+// and in the end gives up looking for it: neither lost without a word nor sent
+// again on a guess.
+func (t *step) notFound(r *Reply, p *Part) {
+	age := t.now.Sub(p.Since)
+	if age < closeAfter {
+		p.wait(t.now, nextLook)
+	} else {
+		p.State = Closed
+		if _, open := r.next(); open == nil {
+			t.finish(r)
 		}
-		if p.Attempts >= mostLooks {
-			p.State = Closed
-			if _, p := r.next(); p == nil {
-				t.finish(r)
-			}
-			return
-		}
-		p.wait(t.now, nextLook*time.Duration(p.Attempts))
+	}
+	if age >= tellAfter && p.Announced == 0 || age >= tellAgain && p.Announced == 1 {
+		p.Announced++
+		t.say(Notice{Code: Doubtful, Language: t.Language, ID: t.errorID()})
 	}
 }
 

@@ -33,7 +33,7 @@ type Part struct {
 	Attempts  int             `json:"attempts,omitempty"`  // sends that did not leave, or looks that found nothing
 	Above     int64           `json:"above,omitempty"`     // highest message id known when it was claimed: a message that landed has a higher one
 	Since     time.Time       `json:"since,omitzero"`      // when its outcome became unknown
-	Announced bool            `json:"announced,omitempty"` // the user was told that its outcome is unknown
+	Announced int             `json:"announced,omitempty"` // times that the user was told that its outcome is unknown
 }
 
 // PartState is what is known of a part.

@@ -5,7 +5,6 @@ package conversationtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,6 +104,7 @@ type Channel struct {
 // Fault is what goes wrong with a send.
 type Fault struct {
 	Before time.Duration           // passes before it takes effect
+	After  time.Duration           // passes between its effect and its answer
 	Err    *conversation.SendError // what it returns
 	Landed bool                    // it took effect all the same
 }
@@ -181,11 +181,16 @@ func (c *Channel) Send(ctx context.Context, to conversation.Key, part conversati
 			return 0, &conversation.SendError{Kind: conversation.InDoubt, Err: err}
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var id int64
 	if f.Err == nil || f.Landed {
+		c.mu.Lock()
 		id = c.show(Shown{Key: to, Text: part.Text, Target: target})
+		c.mu.Unlock()
+	}
+	if f.After > 0 {
+		if err := Sleep(ctx, f.After); err != nil {
+			return 0, &conversation.SendError{Kind: conversation.InDoubt, Err: err}
+		}
 	}
 	if f.Err != nil {
 		return 0, f.Err
@@ -201,17 +206,28 @@ func (c *Channel) Typing(context.Context, conversation.Key) error {
 	return nil
 }
 
-// Probe implements [conversation.Channel].
+// Probe implements [conversation.Channel] as an edit to the same text does it:
+// another message of the bot gets the text instead, and is removed if the part
+// is found beside it.
 func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversation.Part, candidates []int64) (int64, error) {
-	for _, s := range c.Shown() {
-		if s.Key == to && !s.User && slices.Contains(candidates, s.ID) {
-			if s.Text != part.Text {
-				return 0, errors.New("a candidate was another message of the bot")
-			}
-			return s.ID, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found, overwritten int64
+	for i := range c.shown {
+		s := &c.shown[i]
+		switch {
+		case s.Key != to || s.User || !slices.Contains(candidates, s.ID):
+		case s.Text == part.Text:
+			found = s.ID
+		default:
+			s.Text, overwritten = part.Text, s.ID
 		}
 	}
-	return 0, nil
+	if found == 0 || overwritten == 0 {
+		return max(found, overwritten), nil
+	}
+	c.shown = slices.DeleteFunc(c.shown, func(s Shown) bool { return s.ID == overwritten })
+	return found, nil
 }
 
 // Sequence implements [conversation.Channel].
