@@ -21,8 +21,8 @@ type Model struct {
 	// Answer, if set, replaces the answer of the n-th call, from 1.
 	Answer func(ctx context.Context, n int, prompt []conversation.PromptMessage) (conversation.Completion, error)
 
-	mu     sync.Mutex
-	calls  []Call
+	mu    sync.Mutex
+	calls []Call
 }
 
 // Call is one call that the model got.
