@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,9 +46,10 @@ type walker struct {
 	rng    *rand.Rand
 	chats  []conversation.Key
 	marks  int
+	mu     sync.Mutex                            // of the maps, which sends check at any time
 	text   map[conversation.Key]map[int64]string // what users sent, by message id
 	owed   map[conversation.Key]map[string]bool  // marks that must be answered in the end
-	kind   bool                                  // nothing goes wrong any more
+	kind   atomic.Bool                           // nothing goes wrong any more
 	finish bool
 }
 
@@ -86,7 +89,7 @@ func (k *walker) answer(ctx context.Context, n int, prompt []conversation.Prompt
 	if err := conversationtest.Sleep(ctx, time.Duration(r.Int64N(int64(2*time.Second)))); err != nil {
 		return conversation.Completion{}, err
 	}
-	if !k.kind && r.IntN(100) < 10 {
+	if !k.kind.Load() && r.IntN(100) < 10 {
 		kinds := []conversation.ModelErrorKind{conversation.Temporary, conversation.Temporary, conversation.Denied}
 		return conversation.Completion{}, &conversation.ModelError{Kind: kinds[r.IntN(3)], Err: errTest}
 	}
@@ -98,7 +101,7 @@ func (k *walker) fault(n int, to conversation.Key, text string) conversationtest
 	k.checkCurrent(to, text)
 	r := rand.New(rand.NewPCG(uint64(n), 11))
 	var f conversationtest.Fault
-	if k.kind {
+	if k.kind.Load() {
 		return f
 	}
 	if r.IntN(2) == 0 {
@@ -129,7 +132,7 @@ func (k *walker) walk() {
 	}
 	// Everything is well again, and everybody says one more thing: whatever a
 	// failure has left unanswered has to be in the last turn.
-	k.kind = true
+	k.kind.Store(true)
 	k.after(time.Minute)
 	for _, c := range k.chats {
 		k.speak(c)
@@ -150,10 +153,10 @@ func (k *walker) step() {
 		k.again(c)
 	case n < 81:
 		k.command(c, conversation.Reset{})
-		k.owed[c] = map[string]bool{} // a reset drops what waits
+		k.forgive(c) // a reset drops what waits
 	case n < 85:
 		k.command(c, conversation.Stop{})
-		k.owed[c] = map[string]bool{} // so does a stop before the generation
+		k.forgive(c) // so does a stop before the generation
 	case n < 87:
 		k.command(c, conversation.AskStatus{})
 	case n < 91:
@@ -172,8 +175,17 @@ func (k *walker) speak(c conversation.Key) {
 	k.marks++
 	mark := fmt.Sprintf("#%04d", k.marks)
 	id := k.say(c, mark)
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.text[c][id] = mark
 	k.owed[c][mark] = true
+}
+
+// forgive drops what a chat is owed.
+func (k *walker) forgive(c conversation.Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.owed[c] = map[string]bool{}
 }
 
 // change edits one of the newest messages of a chat. Its mark stays.
@@ -183,10 +195,14 @@ func (k *walker) change(c conversation.Key) {
 		return
 	}
 	id := ids[max(0, len(ids)-1-k.rng.IntN(4))]
+	text := k.text[c][id]
 	if k.chance(70) { // else nothing changes: a phantom edit
-		k.text[c][id] += " edited"
+		text += " edited"
 	}
-	k.deliver(edit(c, id, k.text[c][id]))
+	k.mu.Lock()
+	k.text[c][id] = text
+	k.mu.Unlock()
+	k.deliver(edit(c, id, text))
 }
 
 // again redelivers a message as it was first sent.
@@ -287,6 +303,8 @@ func (k *walker) checkCurrent(c conversation.Key, text string) {
 	if !strings.HasPrefix(text, "re: ") || k.finish || k.channel.PartSize > 0 {
 		return
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	answered := strings.Join(k.replies(c), " ")
 	restarts := 0 // calls that came to nothing, more than those of this turn
 	for _, call := range k.model.Calls() {
