@@ -9,8 +9,8 @@ import (
 // meanwhile brings the next look forward, since it is what rules the part out.
 const (
 	firstLook   = 500 * time.Millisecond
-	nextLook    = 1500 * time.Millisecond
-	tellAfter   = 2 * time.Second  // of looking, the user is told
+	nextLook    = time.Second
+	tellAfter   = time.Second      // of looking, the user is told
 	tellAgain   = 10 * time.Second // of looking, again: had the notice arrived, its id would have ended the search
 	closeAfter  = 20 * time.Second // of looking, the part is closed
 	lookTimeout = time.Minute      // a look that has not come back is made again

@@ -1,0 +1,38 @@
+# The fuzz targets are found by listing them, so a new one needs no change here.
+FUZZTIME ?= 30s
+CONFIG   ?= config.yaml
+
+.PHONY: build test race lint fuzz bench run ci
+
+# Without cgo the binary is static and runs in an empty container.
+build:
+	CGO_ENABLED=0 go build -trimpath -o lastword .
+
+test:
+	go test ./...
+
+race:
+	go test -race -timeout 20m ./...
+
+lint:
+	go vet ./...
+	golangci-lint run
+
+# Minimizing is kept short: by default it takes up to a minute for each new
+# input, which is most of a short run.
+fuzz:
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "== $$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$package; \
+		done; \
+	done
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+run:
+	go run . --config $(CONFIG)
+
+ci:
+	.ci/run

@@ -1,0 +1,256 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	telegram "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"lastword/bot/markup"
+	"lastword/conversation"
+)
+
+var _ conversation.Channel = (*Bot)(nil)
+
+// sendPatience bounds a call that sends. Near its limits the server holds
+// requests open for long, and carries them out.
+const (
+	sendPatience   = 35 * time.Second
+	typingPatience = 5 * time.Second // as long as the indicator is shown
+)
+
+// Compose implements [conversation.Channel]: Markdown becomes formatting.
+func (b *Bot) Compose(text string) []conversation.Part {
+	var parts []conversation.Part
+	for _, t := range markup.Markdown(text).Split(markup.Message) {
+		parts = append(parts, part(t))
+	}
+	if len(parts) == 0 {
+		// Nothing but markup: better shown as it is than not at all.
+		for _, t := range markup.Plain(text).Split(markup.Message) {
+			parts = append(parts, part(t))
+		}
+	}
+	return parts
+}
+
+// Word implements [conversation.Channel].
+func (b *Bot) Word(n conversation.Notice) conversation.Part {
+	parts := markup.Plain(noticeText(n, time.Now())).Split(markup.Message)
+	if len(parts) == 0 {
+		return conversation.Part{Text: "…"}
+	}
+	return part(parts[0])
+}
+
+func part(t markup.Text) conversation.Part {
+	p := conversation.Part{Text: t.Text}
+	if len(t.Entities) > 0 {
+		p.Entities, _ = json.Marshal(t.Entities) // a slice of structs of strings and numbers always encodes
+	}
+	return p
+}
+
+// formatting reads the entities of a part. What cannot be read costs the
+// formatting, not the text.
+func formatting(p conversation.Part) []models.MessageEntity {
+	var e []models.MessageEntity
+	if len(p.Entities) > 0 && json.Unmarshal(p.Entities, &e) != nil {
+		return nil
+	}
+	return e
+}
+
+// sequence names from where the messages of a chat get their ids: private
+// chats and basic groups share one for the whole account, supergroups and
+// channels, whose ids begin with -100, have their own.
+func sequence(chat int64) int64 {
+	if chat > -1_000_000_000_000 {
+		return 0
+	}
+	return chat
+}
+
+// Sequence implements [conversation.Channel].
+func (b *Bot) Sequence(chat int64) int64 { return sequence(chat) }
+
+// Send implements [conversation.Channel].
+func (b *Bot) Send(ctx context.Context, to conversation.Key, p conversation.Part, target conversation.Source) (int64, error) {
+	if d := b.pace.wait(to.Chat); d > shortWait {
+		return 0, &conversation.SendError{Kind: conversation.Later, After: d, Err: errPaced}
+	} else if rest(ctx, d); ctx.Err() != nil {
+		return 0, &conversation.SendError{Kind: conversation.NotSent, Err: ctx.Err()}
+	}
+	leave, err := b.pace.enter(ctx, to.Chat, shared)
+	if err != nil {
+		return 0, &conversation.SendError{Kind: conversation.NotSent, Err: err}
+	}
+	defer leave()
+	if d, _ := b.pace.left(to.Chat); d > 0 { // since a send beside this one
+		return 0, &conversation.SendError{Kind: conversation.Later, After: d, Err: errPaced}
+	}
+	id, failed := b.send(ctx, sending(to, p, target))
+	if failed == nil {
+		return id, nil
+	}
+	if failed.Kind == conversation.Later {
+		b.pace.flooded(to.Chat, failed.After)
+	}
+	return 0, failed
+}
+
+var errPaced = errors.New("too many messages at once")
+
+var noPreview = &models.LinkPreviewOptions{IsDisabled: telegram.True()}
+
+// sending is the call that shows a part.
+func sending(to conversation.Key, p conversation.Part, target conversation.Source) *telegram.SendMessageParams {
+	params := &telegram.SendMessageParams{
+		ChatID: to.Chat, MessageThreadID: int(to.Thread), Text: p.Text, Entities: formatting(p), LinkPreviewOptions: noPreview,
+	}
+	if target.ID != 0 && target.Chat == to.Chat {
+		params.ReplyParameters = &models.ReplyParameters{MessageID: int(target.ID), AllowSendingWithoutReply: true}
+	}
+	return params
+}
+
+// send makes the call, and once more without each thing that Telegram takes
+// exception to: the message to quote, the topic, the formatting. All of these
+// answers say that nothing was sent.
+func (b *Bot) send(ctx context.Context, params *telegram.SendMessageParams) (int64, *conversation.SendError) {
+	for {
+		id, left, err := b.sendOnce(ctx, params)
+		if err == nil {
+			return id, nil
+		}
+		switch why := refusal(err); {
+		case says(why, replyGone) && params.ReplyParameters != nil:
+			params.ReplyParameters = nil
+		case says(why, threadGone) && params.MessageThreadID != 0:
+			params.MessageThreadID = 0
+		case says(why, textFault) && params.Entities != nil:
+			params.Entities = nil
+		default:
+			return 0, b.outcome(err, left)
+		}
+	}
+}
+
+var errNoID = errors.New("the answer holds no message id")
+
+func (b *Bot) sendOnce(ctx context.Context, params *telegram.SendMessageParams) (id int64, left bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sendPatience)
+	defer cancel()
+	ctx, flag := track(ctx)
+	m, err := b.api.sends.SendMessage(ctx, params)
+	if err == nil && (m == nil || m.ID == 0) {
+		err = errNoID
+	}
+	if err != nil {
+		return 0, flag.Load(), err
+	}
+	return int64(m.ID), true, nil
+}
+
+// Typing implements [conversation.Channel].
+func (b *Bot) Typing(ctx context.Context, to conversation.Key) error {
+	if _, quiet := b.pace.left(to.Chat); quiet > 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, typingPatience)
+	defer cancel()
+	_, err := b.api.sends.SendChatAction(ctx, &telegram.SendChatActionParams{
+		ChatID: to.Chat, MessageThreadID: int(to.Thread), Action: models.ChatActionTyping,
+	})
+	var flood *telegram.TooManyRequestsError
+	if errors.As(err, &flood) {
+		b.pace.hush(to.Chat, retryAfter(flood))
+	}
+	if err != nil {
+		return b.explain(err)
+	}
+	return nil
+}
+
+const (
+	probePatience = 10 * time.Second // of one call
+	probeLimit    = 45 * time.Second // of a look: it is made again after a minute
+)
+
+// Probe implements [conversation.Channel]. Editing a message to the text it
+// already has changes nothing and says so. Editing another message of the bot
+// changes it: that is why candidates must be unknown ids.
+func (b *Bot) Probe(ctx context.Context, to conversation.Key, p conversation.Part, candidates []int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	if d, _ := b.pace.left(to.Chat); d > 0 {
+		return 0, errPaced
+	}
+	leave, err := b.pace.enter(ctx, to.Chat, exclusive)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	var changed []int64 // messages that now show the text, whatever they showed before
+	for _, id := range candidates[:min(len(candidates), mostCandidates)] {
+		err := b.edit(ctx, to, p, id)
+		switch why := refusal(err); {
+		case err == nil:
+			changed = append(changed, id)
+		case says(why, notModified):
+			b.remove(ctx, to, changed)
+			return id, nil
+		case says(why, notOurs):
+		case len(changed) > 0:
+			return b.keepOne(ctx, to, changed), nil
+		default:
+			return 0, b.lookFailed(to, err)
+		}
+	}
+	return b.keepOne(ctx, to, changed), nil
+}
+
+// mostCandidates bounds the calls of a look.
+const mostCandidates = 5
+
+func (b *Bot) edit(ctx context.Context, to conversation.Key, p conversation.Part, id int64) error {
+	ctx, cancel := context.WithTimeout(ctx, probePatience)
+	defer cancel()
+	_, err := b.api.sends.EditMessageText(ctx, &telegram.EditMessageTextParams{
+		ChatID: to.Chat, MessageID: int(id), Text: p.Text, Entities: formatting(p), LinkPreviewOptions: noPreview,
+	})
+	return err
+}
+
+func (b *Bot) lookFailed(to conversation.Key, err error) error {
+	var flood *telegram.TooManyRequestsError
+	if errors.As(err, &flood) {
+		b.pace.flooded(to.Chat, retryAfter(flood))
+	}
+	return b.explain(err)
+}
+
+// keepOne leaves the text visible once; 0 if it is not.
+func (b *Bot) keepOne(ctx context.Context, to conversation.Key, changed []int64) int64 {
+	if len(changed) == 0 {
+		return 0
+	}
+	b.remove(ctx, to, slices.Clone(changed[1:]))
+	return changed[0]
+}
+
+// remove deletes messages that show a text a second time.
+func (b *Bot) remove(ctx context.Context, to conversation.Key, ids []int64) {
+	for _, id := range ids {
+		call, cancel := context.WithTimeout(ctx, probePatience)
+		_, err := b.api.sends.DeleteMessage(call, &telegram.DeleteMessageParams{ChatID: to.Chat, MessageID: int(id)})
+		cancel()
+		if err != nil {
+			b.log.Warn("a message that shows an answer a second time could not be removed", "chat", to.Chat, "err", b.explain(err))
+		}
+	}
+}

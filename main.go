@@ -1,0 +1,165 @@
+// Lastword is a Telegram bot that talks through any OpenAI-compatible model and
+// gets turn-taking right. README.md says how to run it, the package comment of
+// conversation how it works.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"lastword/bot"
+	"lastword/conversation"
+	"lastword/llm"
+	"lastword/storage"
+)
+
+const usage = `Usage:
+  lastword --config FILE         run the bot
+  lastword check --config FILE   say what is wrong with the file, the token, the model and the data file
+  lastword version               say which version this is
+
+FILE is config.yaml unless given; see config.example.yaml.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// command runs one command and returns the exit status: 2 for a usage that
+// makes no sense, 1 for whatever else went wrong.
+func command(ctx context.Context, args []string, out, errOut io.Writer) int {
+	name := "run"
+	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
+		name, args = args[0], args[1:]
+	}
+	flags := flag.NewFlagSet("lastword", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	flags.Usage = func() { fmt.Fprint(errOut, usage) }
+	file := flags.String("config", "config.yaml", "")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(errOut, "lastword: %q is one word too many\n%s", flags.Arg(0), usage)
+		return 2
+	}
+	switch name {
+	case "run":
+		return status(errOut, run(ctx, *file, out, errOut))
+	case "check":
+		return check(ctx, *file, out)
+	case "version":
+		fmt.Fprintln(out, "lastword", version())
+		return 0
+	case "help":
+		fmt.Fprint(out, usage)
+		return 0
+	}
+	fmt.Fprintf(errOut, "lastword: there is no command %q\n%s", name, usage)
+	return 2
+}
+
+func status(errOut io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(errOut, err)
+	return 1
+}
+
+// version is that of the module, or of the commit where it was built.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && info.Main.Version == "(devel)" {
+			return s.Value
+		}
+	}
+	return info.Main.Version
+}
+
+// run wires the parts together, in the order in which they need each other,
+// and works until ctx ends. The store comes first: a second process on the same
+// file must end before it touches Telegram.
+func run(ctx context.Context, file string, out, errOut io.Writer) error {
+	cfg, err := loadConfig(file)
+	if err != nil {
+		return err
+	}
+	log := cfg.Log.logger(errOut)
+	store, err := storage.Open(cfg.Storage.Path)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	telegram, err := bot.New(cfg.Telegram, cfg.Access, store, log)
+	if err != nil {
+		return err
+	}
+	if err := invite(telegram, out); err != nil {
+		return err
+	}
+	model := llm.New(cfg.LLM, log, nil)
+	defer model.Close()
+	engine := conversation.New(conversation.Options{
+		Config: cfg.Turn, Limits: conversation.Limits{Retries: cfg.LLM.Retries, ContextTokens: cfg.LLM.ContextTokens},
+		Identity: telegram.Identity(), Store: store, Model: model, Channel: telegram, Log: log,
+	})
+	log.Info("started", "version", version(), "store", cfg.Storage.Path)
+	err = serve(ctx, engine, telegram)
+	if err == nil {
+		log.Info("stopped")
+	}
+	return err
+}
+
+// invite prints how to become the owner, if the bot has none.
+func invite(telegram *bot.Bot, out io.Writer) error {
+	code, err := telegram.Pair()
+	if err != nil || code == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "Nobody may talk to this bot yet. Send it this message to become its owner:\n\n    /start %s\n\n", code)
+	return err
+}
+
+// serve polls and works until ctx ends or one of the two fails. Polling ends
+// first, so that nothing comes in any more while the engine ends its work.
+func serve(ctx context.Context, engine *conversation.Engine, telegram *bot.Bot) error {
+	work, endWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer endWork()
+	group, polling := errgroup.WithContext(ctx)
+	group.Go(func() error { return engine.Run(work) })
+	group.Go(func() error {
+		defer endWork()
+		return telegram.Run(polling, engine.Receive)
+	})
+	return group.Wait()
+}
+
+// logger writes what the section says, and never a text of users or models: no
+// package hands one to it.
+func (c LogConfig) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: logLevels[c.Level]}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
