@@ -119,7 +119,10 @@ func run(ctx context.Context, file string, out, errOut io.Writer) error {
 	model := llm.New(cfg.LLM, log, nil)
 	defer model.Close()
 	engine := conversation.New(conversation.Options{
-		Config: cfg.Turn, Limits: conversation.Limits{Retries: cfg.LLM.Retries, ContextTokens: cfg.LLM.ContextTokens},
+		Config: cfg.Turn,
+		Limits: conversation.Limits{
+			Retries: cfg.LLM.Retries, ContextTokens: cfg.LLM.ContextTokens, Concurrent: cfg.LLM.MaxConcurrent,
+		},
 		Identity: telegram.Identity(), Store: store, Model: model, Channel: telegram, Log: log,
 	})
 	log.Info("started", "version", version(), "store", cfg.Storage.Path)

@@ -75,3 +75,29 @@ func (h *entries) Pop() any {
 	*h = old[:len(old)-1]
 	return e
 }
+
+// queue lists conversations in the order in which they came, each once.
+type queue struct {
+	keys []Key
+	in   map[Key]bool
+}
+
+func (q *queue) len() int { return len(q.keys) }
+
+func (q *queue) push(k Key) {
+	if q.in[k] {
+		return
+	}
+	if q.in == nil {
+		q.in = map[Key]bool{}
+	}
+	q.in[k] = true
+	q.keys = append(q.keys, k)
+}
+
+func (q *queue) pop() Key {
+	k := q.keys[0]
+	q.keys = q.keys[1:]
+	delete(q.in, k)
+	return k
+}

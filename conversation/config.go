@@ -59,4 +59,5 @@ func (c Config) Validate() error {
 type Limits struct {
 	Retries       int // calls that may fail in a turn before the user is told
 	ContextTokens int // the longest prompt
+	Concurrent    int // model calls in flight, of all conversations; 0 for no limit
 }

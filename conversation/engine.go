@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ type Engine struct {
 	due     *agenda           // when to look at which conversation
 	highest map[int64]sighted // newest message known, by sequence
 	calls   map[string]call   // model calls in flight, by incarnation
+	queue   queue             // conversations that wait for a place for theirs
 	flying  int               // effects that will come back
 	retry   []request         // events that wait for space on the disk
 	full    bool              // said so in the log
@@ -293,12 +295,28 @@ func (e *Engine) follow(u *unit) {
 	if !u.pruned.IsZero() {
 		e.pruned = u.pruned
 	}
-	for _, l := range u.order {
-		e.due.set(l.new.Key, e.rules.Next(&l.new))
-	}
 	for _, s := range u.effects {
 		e.begin(s.key, s.effect)
 	}
+	now := e.now()
+	e.rules.Crowded = e.places() <= 0
+	for _, l := range u.order {
+		if e.rules.Queues(&l.new, now) {
+			e.queue.push(l.new.Key)
+		}
+		e.due.set(l.new.Key, e.rules.Next(&l.new, now))
+	}
+	for range min(e.places(), e.queue.len()) {
+		e.due.set(e.queue.pop(), now)
+	}
+}
+
+// places is how many more model calls may be in flight.
+func (e *Engine) places() int {
+	if e.rules.Concurrent == 0 {
+		return math.MaxInt32
+	}
+	return e.rules.Concurrent - len(e.calls)
 }
 
 // keep is what happens instead when nothing could be written.

@@ -176,3 +176,24 @@ func TestFailureIsToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestQueuedTurnTakesItsSnapshotLate: what comes while a turn waits for a place
+// is part of it, and costs no restart.
+func TestQueuedTurnTakesItsSnapshotLate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.stop()
+		w.limits.Concurrent = 1
+		w.start()
+		w.say(alice, "#a")
+		w.after(50 * time.Millisecond)
+		w.say(bob, "#1")
+		for range 2 {
+			w.after(400 * time.Millisecond)
+			w.say(bob, "#2")
+		}
+		w.after(5 * time.Second)
+		w.wantCalls("#a", "#1 #2")
+		w.wantShown(alice, "re: #a")
+		w.wantShown(bob, "re: #1 #2")
+	})
+}

@@ -42,7 +42,7 @@ func (t *step) start() {
 		t.deliver()
 		return
 	}
-	if t.rules.Stopping || !t.wantsTurn() || !t.Timer.Set() || t.now.Before(t.Timer.Due) {
+	if t.rules.Stopping || t.rules.Crowded || !t.wantsTurn() || !t.Timer.Set() || t.now.Before(t.Timer.Due) {
 		return
 	}
 	t.Generation++

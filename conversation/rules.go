@@ -14,6 +14,7 @@ type Rules struct {
 	Limits
 	Owner    string // token of this process, for leases
 	Stopping bool   // the process is about to end: nothing new is started or claimed
+	Crowded  bool   // no place is free for a model call: a turn that is due has to queue
 }
 
 // Result is what a step wants besides the new state: records to be written in
@@ -179,8 +180,8 @@ func (t *step) errorID() string {
 
 // Next is when a conversation has to be looked at again; zero if it only waits
 // for a call of this process to come back, or for people. Whoever waits for
-// anything else has a Next (I5).
-func (r Rules) Next(s *State) time.Time {
+// anything else has a Next (I5), or queues for a place ([Rules.Queues]).
+func (r Rules) Next(s *State, now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
 		if next.IsZero() || t.Before(next) {
@@ -196,7 +197,7 @@ func (r Rules) Next(s *State) time.Time {
 		sooner(l.renewAt(r.LeaseTTL))
 	case s.answer() != nil:
 		sooner(l.Expiry) // long past: take the lease and go on
-	case s.Timer.Set():
+	case s.Timer.Set() && !r.Queues(s, now):
 		sooner(s.Timer.Due)
 	}
 	if n := s.notice(); n != nil {
@@ -210,4 +211,10 @@ func (r Rules) Next(s *State) time.Time {
 		}
 	}
 	return next
+}
+
+// Queues reports whether a turn is due but has to wait for a place. Its snapshot
+// is taken when it has one: what comes meanwhile is part of it.
+func (r Rules) Queues(s *State, now time.Time) bool {
+	return r.Crowded && !s.Lease.Held() && s.answer() == nil && s.Timer.Set() && !now.Before(s.Timer.Due)
 }

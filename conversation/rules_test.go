@@ -78,7 +78,7 @@ func (a *tale) wait(d time.Duration) *tale { a.now = a.now.Add(d); return a }
 // due lets the time of the next deadline come.
 func (a *tale) due() *tale {
 	a.t.Helper()
-	next := a.rules.Next(&a.state)
+	next := a.rules.Next(&a.state, a.now)
 	if next.IsZero() {
 		a.t.Fatal("nothing is due")
 	}
@@ -341,7 +341,7 @@ func TestFailuresAreBoundedAndToldOnce(t *testing.T) {
 	if calls != a.rules.Retries+1 || len(a.sends) != 1 || a.sends[0].Notice.Code != Failed || a.sends[0].Notice.ID == "" {
 		t.Errorf("%d calls, then %+v", calls, a.sends)
 	}
-	if next := a.delivered(nil).rules.Next(&a.state); !next.IsZero() {
+	if next := a.delivered(nil).rules.Next(&a.state, a.now); !next.IsZero() {
 		t.Errorf("it is due again at %v", next)
 	}
 }
@@ -398,7 +398,7 @@ func TestSleptThroughTheLease(t *testing.T) {
 	if a.sketch() != "cancel, waits one, generating, to end" {
 		t.Fatalf("after waking: %s", a.sketch())
 	}
-	if next := a.rules.Next(&a.state); !next.IsZero() {
+	if next := a.rules.Next(&a.state, a.now); !next.IsZero() {
 		t.Error("it spins while the call comes back")
 	}
 	a.do(a.answered("A"))
@@ -489,7 +489,7 @@ func TestClockSetBack(t *testing.T) {
 	phase(a, "flooded")
 	a.now = a.now.Add(-time.Hour)
 	a.do(Recovered{})
-	if wait := a.rules.Next(&a.state).Sub(a.now); wait > 5*time.Second {
+	if wait := a.rules.Next(&a.state, a.now).Sub(a.now); wait > 5*time.Second {
 		t.Errorf("after the clock was set back an hour, a flood wait takes %v", wait)
 	}
 }

@@ -19,6 +19,7 @@ type unit struct {
 	loaded  map[Key]*loaded
 	order   []*loaded
 	effects []started
+	asked   int // model calls among the effects
 	highest map[int64]sighted
 	pruned  time.Time // when this unit forgot what is old, if it did
 }
@@ -174,7 +175,7 @@ func (u *unit) step(k Key, e Event) error {
 	}
 	e = u.withTurn(l.new.Key, e)
 	l.new.HighestID = u.top(u.engine.channel.Sequence(l.new.Key.Chat)).id
-	next, result, err := u.engine.tryStep(l.new, e, u.now)
+	next, result, err := u.tryStep(l.new, e)
 	if err != nil {
 		u.engine.log.Error("an event was dropped: the rules panicked", "chat", k.Chat, "event", fmt.Sprintf("%T", e), "err", err)
 		return nil
@@ -205,13 +206,15 @@ func (u *unit) follow(l *loaded, e Event) (*loaded, error) {
 }
 
 // tryStep turns a panic of the rules into an error.
-func (e *Engine) tryStep(s State, ev Event, now time.Time) (next State, r Result, err error) {
+func (u *unit) tryStep(s State, e Event) (next State, r Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	next, r = e.rules.Step(s, ev, now)
+	rules := u.engine.rules
+	rules.Crowded = u.engine.places() <= u.asked
+	next, r = rules.Step(s, e, u.now)
 	return next, r, nil
 }
 
@@ -275,6 +278,9 @@ func (u *unit) record(k Key, r Result) error {
 		u.sight(src)
 	}
 	for _, e := range r.Effects {
+		if _, ok := e.(Generate); ok {
+			u.asked++
+		}
 		u.effects = append(u.effects, started{k, e})
 	}
 	return errors.Join(errs...)
