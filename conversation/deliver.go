@@ -209,10 +209,24 @@ func (t *step) withdrawStale() {
 	case a.Stopped: // while its first part was on its way
 		t.withdraw(WasStopped)
 		t.rest(AfterStop)
+	case t.Closing != nil: // likewise
+		t.withdraw(WasStopped)
 	case !a.Owned && t.Version != a.Version:
 		t.Restarts = a.Restarts + 1 // so that flood waits cannot put a busy writer off for ever
 		t.withdraw(WasWithdrawn)
 	}
+}
+
+// abortStale gives up on a first part whose call takes so long that newer input
+// has come. It may still become visible, so it is looked for; if it is not
+// there, the reply is withdrawn.
+func (t *step) abortStale() {
+	a := t.answer()
+	if a == nil || a.Owned || a.Aborted || a.Parts[0].State != Claimed || t.Version == a.Version && t.Closing == nil {
+		return
+	}
+	a.Aborted = true
+	t.Effects = append(t.Effects, Abort{Reply: a.ID})
 }
 
 // withdraw makes the messages of a reply that nobody has seen unanswered

@@ -16,6 +16,13 @@ type call struct {
 	cancel context.CancelFunc
 }
 
+// sendID names a send in flight.
+type sendID struct {
+	chat, thread int64
+	reply        uint64
+	index        int
+}
+
 // begin starts the effects of a commit. Each runs in a goroutine of its own and
 // comes back as an event; none of them changes a record.
 func (e *Engine) begin(k Key, effect Effect) {
@@ -32,7 +39,16 @@ func (e *Engine) begin(k Key, effect Effect) {
 			return e.generate(ctx, k, f)
 		})
 	case Send:
-		e.launch(k, func() Event { return e.send(k, f) })
+		ctx, cancel := context.WithCancel(e.sendCtx)
+		e.sends[sendID{k.Chat, k.Thread, f.Reply, f.Index}] = cancel
+		e.launch(k, func() Event {
+			defer cancel()
+			return e.send(ctx, k, f)
+		})
+	case Abort:
+		if cancel := e.sends[sendID{k.Chat, k.Thread, f.Reply, f.Index}]; cancel != nil {
+			cancel()
+		}
 	case Look:
 		f.Top = e.highest[e.channel.Sequence(k.Chat)]
 		e.launch(k, func() Event { return e.look(k, f) })
@@ -140,9 +156,9 @@ func (e *Engine) typing(ctx context.Context, k Key) {
 	}
 }
 
-// send shows a part. It outlives the engine's own context for a while: a part
+// send shows a part. Its context outlives the engine's own for a while: a part
 // that is on its way is waited for.
-func (e *Engine) send(k Key, s Send) (result Delivered) {
+func (e *Engine) send(ctx context.Context, k Key, s Send) (result Delivered) {
 	result = Delivered{Reply: s.Reply, Index: s.Index}
 	defer func() {
 		if p := recover(); p != nil {
@@ -154,9 +170,11 @@ func (e *Engine) send(k Key, s Send) (result Delivered) {
 	if s.Notice != nil {
 		part = e.channel.Word(e.fill(k, *s.Notice))
 	}
-	id, err := e.channel.Send(e.sendCtx, k, part, s.Target)
+	begun := time.Now()
+	id, err := e.channel.Send(ctx, k, part, s.Target)
 	result.Receipt = id
 	if err == nil {
+		e.log.Debug("a part is visible", "chat", k.Chat, "part", s.Index, "took", time.Since(begun))
 		return result
 	}
 	result.Err = &SendError{Kind: InDoubt, Err: err}

@@ -31,17 +31,18 @@ type Engine struct {
 	group  sync.WaitGroup
 
 	// The loop's own; effects may read what Run has set before it began.
-	zero    time.Time         // when the process began: see now
-	runCtx  context.Context   // ends when the engine is to stop
-	sendCtx context.Context   // goes on a while after that
-	due     *agenda           // when to look at which conversation
-	highest map[int64]sighted // newest message known, by sequence
-	calls   map[string]call   // model calls in flight, by incarnation
-	queue   queue             // conversations that wait for a place for theirs
-	flying  int               // effects that will come back
-	retry   []request         // events that wait for space on the disk
-	full    bool              // said so in the log
-	pruned  time.Time         // when what is old was last forgotten
+	zero    time.Time                     // when the process began: see now
+	runCtx  context.Context               // ends when the engine is to stop
+	sendCtx context.Context               // goes on a while after that
+	due     *agenda                       // when to look at which conversation
+	highest map[int64]sighted             // newest message known, by sequence
+	calls   map[string]call               // model calls in flight, by incarnation
+	sends   map[sendID]context.CancelFunc // sends in flight
+	queue   queue                         // conversations that wait for a place for theirs
+	flying  int                           // effects that will come back
+	retry   []request                     // events that wait for space on the disk
+	full    bool                          // said so in the log
+	pruned  time.Time                     // when what is old was last forgotten
 }
 
 // Options are what an engine is made of.
@@ -61,7 +62,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, model: o.Model, channel: o.Channel, identity: o.Identity, log: o.Log, token: o.Token,
 		inbox: make(chan request), closed: make(chan struct{}),
-		highest: map[int64]sighted{}, calls: map[string]call{}, due: newAgenda(),
+		highest: map[int64]sighted{}, calls: map[string]call{}, sends: map[sendID]context.CancelFunc{}, due: newAgenda(),
 	}
 	if e.token == nil {
 		e.token = randomToken
@@ -209,9 +210,13 @@ func (e *Engine) stop() error {
 	return nil
 }
 
+// received takes note of what has come back.
 func (e *Engine) received(r request) {
 	if r.flown {
 		e.flying--
+	}
+	if d, ok := r.event.(Delivered); ok {
+		delete(e.sends, sendID{r.key.Chat, r.key.Thread, d.Reply, d.Index})
 	}
 }
 

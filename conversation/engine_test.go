@@ -197,3 +197,36 @@ func TestQueuedTurnTakesItsSnapshotLate(t *testing.T) {
 		w.wantShown(bob, "re: #1 #2")
 	})
 }
+
+// TestSlowSendIsGivenUp: a reply that takes long to be sent is given up for
+// newer input. What becomes visible all the same counts as sent.
+func TestSlowSendIsGivenUp(t *testing.T) {
+	slow := func(n int, _ conversation.Key, _ string) conversationtest.Fault {
+		if n == 1 {
+			return conversationtest.Fault{Before: 300 * time.Millisecond}
+		}
+		return conversationtest.Fault{}
+	}
+	inWorld(t, func(w *world) {
+		w.channel.Fault = slow
+		w.say(alice, "#1")
+		w.after(1400 * time.Millisecond) // 100 ms into the send
+		w.say(alice, "#2")
+		w.after(10 * time.Second)
+		if got := w.channel.Texts(alice); got[len(got)-1] != "re: #1 #2" || len(w.model.Calls()) != 2 {
+			t.Errorf("shown %q after %d calls", got, len(w.model.Calls()))
+		}
+	})
+	inWorld(t, func(w *world) {
+		w.channel.Fault = func(n int, k conversation.Key, text string) conversationtest.Fault {
+			f := slow(n, k, text)
+			f.Before, f.After = 0, f.Before // the answer of the call is slow, not the call
+			return f
+		}
+		w.say(alice, "#1")
+		w.after(1400 * time.Millisecond)
+		w.say(alice, "#2")
+		w.after(10 * time.Second)
+		w.wantShown(alice, "re: #1", "re: #2")
+	})
+}

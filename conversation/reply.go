@@ -19,6 +19,7 @@ type Reply struct {
 	Tokens     int        `json:"tokens,omitempty"`     // estimate for its turn in the history
 	Restarts   int        `json:"restarts,omitempty"`   // of its turn so far, if it has to be withdrawn
 	Stopped    bool       `json:"stopped,omitempty"`    // the user stopped it; the rest of its parts is gone
+	Aborted    bool       `json:"aborted,omitempty"`    // newer input came while its first part was on its way
 	Parts      []Part     `json:"-"`                    // each a record of its own
 }
 

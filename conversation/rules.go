@@ -54,6 +54,12 @@ type Send struct {
 	Target Source
 }
 
+// Abort ends the call of a [Send], if it has not ended: its [Delivered] follows.
+type Abort struct {
+	Reply uint64
+	Index int
+}
+
 // Look looks for a part of unknown outcome. It comes back as [Looked].
 type Look struct {
 	Reply uint64
@@ -65,6 +71,7 @@ type Look struct {
 func (Generate) effect() {}
 func (Cancel) effect()   {}
 func (Send) effect()     {}
+func (Abort) effect()    {}
 func (Look) effect()     {}
 
 // step is one application of the rules: the state being changed and what has
@@ -121,6 +128,7 @@ func (r Rules) Step(s State, e Event, now time.Time) (State, Result) {
 // waits and nobody will look is impossible because every step ends here.
 func (t *step) settle() {
 	t.withdrawStale()
+	t.abortStale()
 	t.release()
 	t.closeIfAsked()
 	t.armIfOwed()

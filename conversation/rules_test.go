@@ -239,9 +239,9 @@ func TestArrivals(t *testing.T) {
 		{"flooded", "left", "waits one, rests"},
 		{"flooded", "crash", "delivering"},
 
-		{"committed", "message", "waits two, delivering"},
-		{"committed", "edit", "delivering"},
-		{"committed", "reset", "delivering, resets later"},
+		{"committed", "message", "abort, waits two, delivering"},
+		{"committed", "edit", "abort, delivering"},
+		{"committed", "reset", "abort, delivering, resets later"},
 		{"committed", "stop", "says stop_rest, delivering"},
 		{"committed", "crash", "look, delivering"},
 
