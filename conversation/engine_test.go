@@ -2,6 +2,8 @@ package conversation_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,5 +230,134 @@ func TestSlowSendIsGivenUp(t *testing.T) {
 		w.say(alice, "#2")
 		w.after(10 * time.Second)
 		w.wantShown(alice, "re: #1", "re: #2")
+	})
+}
+
+func TestTurnCostsThreeCommits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		before := w.commits.Load()
+		w.after(5 * time.Second)
+		w.wantShown(alice, "re: #1")
+		if n := w.commits.Load() - before; n != 3 {
+			t.Errorf("the turn cost %d commits beside that of its message, want 3", n)
+		}
+	})
+}
+
+func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		full := errors.New("no space")
+		w.fail.Store(&full)
+		b := conversation.Batch{Identity: alice.Identity(), Offset: 2, Arrivals: []conversation.Arrival{message(alice, 1, "#1")}}
+		if err := w.engine.Receive(w.t.Context(), b); err == nil {
+			t.Fatal("a batch that is not stored was taken")
+		}
+		w.fail.Store(nil)
+		if err := w.engine.Receive(w.t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		w.after(100 * time.Millisecond)
+		w.fail.Store(&full)
+		w.after(10 * time.Second)
+		w.wantCalls()
+		w.fail.Store(nil)
+		w.after(5 * time.Second)
+		w.wantCalls("#1")
+		w.wantShown(alice, "re: #1")
+	})
+}
+
+// TestPanicIsContained: a turn whose model call panics ends in a notice, and
+// nobody else notices.
+func TestPanicIsContained(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.model.Answer = func(ctx context.Context, n int, p []conversation.PromptMessage) (conversation.Completion, error) {
+			if p[len(p)-1].Text == "#boom" {
+				panic("on purpose")
+			}
+			return conversation.Completion{Text: "re: fine"}, nil
+		}
+		w.say(alice, "#boom")
+		w.say(bob, "#b")
+		w.after(5 * time.Second)
+		w.wantShown(bob, "re: fine")
+		if got := w.channel.Texts(alice); len(got) != 1 || !strings.HasPrefix(got[0], "(failed)") {
+			t.Errorf("shown %q, want one notice", got)
+		}
+	})
+}
+
+// TestGroupBecomesSupergroup: a migration in the middle of a turn moves the
+// conversation, with its timer, lease, history and reply.
+func TestGroupBecomesSupergroup(t *testing.T) {
+	moved := conversation.Key{Channel: "test", Bot: 1, Chat: 901}
+	migrate := conversation.Arrival{Key: alice, Event: conversation.Migrated{To: moved}}
+	inWorld(t, func(w *world) {
+		w.say(alice, "#1")
+		w.after(3 * time.Second)
+		w.say(alice, "#2")
+		w.after(800 * time.Millisecond) // generating
+		w.deliver(migrate, migrate)
+		w.after(3 * time.Second)
+		w.say(moved, "#3")
+		w.after(3 * time.Second)
+		w.wantShown(alice, "re: #1")
+		w.wantShown(moved, "re: #2", "re: #3")
+		calls := w.model.Calls()
+		if got := len(calls[len(calls)-1].Prompt); got != 5 {
+			t.Errorf("the prompt after the move has %d messages, want the whole history", got)
+		}
+	})
+	inWorld(t, func(w *world) { // learnt from the send
+		w.channel.Fault = func(n int, to conversation.Key, _ string) conversationtest.Fault {
+			if to == alice {
+				return conversationtest.Fault{Err: &conversation.SendError{Kind: conversation.Moved, To: 901, Err: errTest}}
+			}
+			return conversationtest.Fault{}
+		}
+		w.say(alice, "#1")
+		w.after(5 * time.Second)
+		w.wantShown(moved, "re: #1")
+	})
+}
+
+func TestBlockedAndBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		away := true
+		w.channel.Fault = func(int, conversation.Key, string) conversationtest.Fault {
+			if away {
+				return conversationtest.Fault{Err: &conversation.SendError{Kind: conversation.Away, Err: errTest}}
+			}
+			return conversationtest.Fault{}
+		}
+		w.say(alice, "#1")
+		w.after(time.Minute)
+		w.wantCalls("#1")
+		away = false
+		w.deliver(conversation.Arrival{Key: alice, Event: conversation.Returned{}})
+		w.say(alice, "#2")
+		w.after(5 * time.Second)
+		w.wantShown(alice, "re: #1 #2")
+	})
+}
+
+func TestContextTooBigTrimsTheHistory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.model.Answer = func(ctx context.Context, n int, p []conversation.PromptMessage) (conversation.Completion, error) {
+			if len(p) > 5 {
+				return conversation.Completion{}, &conversation.ModelError{Kind: conversation.ContextTooBig, Err: errTest}
+			}
+			return conversation.Completion{Text: "re: ok"}, nil
+		}
+		for range 8 {
+			w.say(alice, "#1 and some words to fill the context")
+			w.after(5 * time.Second)
+		}
+		for _, text := range w.channel.Texts(alice) {
+			if text != "re: ok" {
+				t.Errorf("shown %q", text)
+			}
+		}
 	})
 }

@@ -157,6 +157,6 @@ type Sighting = Source
 
 // Sight is what is known of a sighting.
 type Sight struct {
-	Hash string    `json:"hash,omitempty"` // of the content; empty for messages of the bot itself
-	At   time.Time `json:"at"`
+	Hash string // of the content; empty for messages of the bot itself
+	At   time.Time
 }

@@ -96,31 +96,37 @@ func (u *unit) accept(b Batch) error {
 	return u.tx.SetMeta(OffsetName(b.Identity), strconv.AppendInt(nil, b.Offset, 10))
 }
 
-// fresh reports whether an arrival was not seen before, and notes it. The same
-// update is told by its number and content, since numbers start anew after a
-// quiet week; the same message by chat and id; an edit without a change by the
-// content.
+// fresh reports whether an arrival was not seen before, and notes it: a message
+// by chat and id; an edit without a change by its content; an edit that comes
+// again, and whatever else is no message, by the number and the content of the
+// update, since numbers start anew after a quiet week.
 func (u *unit) fresh(identity string, a Arrival) (bool, error) {
+	if a.Source != (Source{}) {
+		u.sight(a.Source)
+	}
+	hash, edit := "", false
+	switch e := a.Event.(type) {
+	case Incoming:
+		hash = e.Message.Content.Hash()
+	case Edited:
+		hash, edit = e.Message.Content.Hash(), true
+	case Deleted, Migrated:
+		return true, nil // have no effect when they come again
+	}
+	if a.Source != (Source{}) && !edit {
+		return u.first(identity, a.Source, hash)
+	}
 	if a.Update != 0 {
 		seen, err := u.see(identity, Sighting{ID: a.Update}, a.Digest)
 		if seen || err != nil {
 			return false, err
 		}
 	}
-	if a.Source == (Source{}) {
+	if !edit {
 		return true, nil
 	}
-	u.sight(a.Source)
-	switch e := a.Event.(type) {
-	case Edited:
-		seen, err := u.see(identity, a.Source, e.Message.Content.Hash())
-		return !seen, err
-	case Incoming:
-		return u.first(identity, a.Source, e.Message.Content.Hash())
-	case Deleted, Migrated:
-		return true, nil
-	}
-	return u.first(identity, a.Source, "")
+	seen, err := u.see(identity, a.Source, hash)
+	return !seen, err
 }
 
 // first notes a message and reports whether it was unknown, with any content.

@@ -31,13 +31,15 @@ type world struct {
 	model   *conversationtest.Model
 	channel *conversationtest.Channel
 
-	store  *storage.DB
-	engine *conversation.Engine
-	dead   atomic.Bool // the process was killed: nothing is written any more
-	end    context.CancelFunc
-	ended  chan error
-	update int64
-	tokens int
+	store   *storage.DB
+	engine  *conversation.Engine
+	dead    atomic.Bool // the process was killed: nothing is written any more
+	commits atomic.Int64
+	fail    atomic.Pointer[error] // what the store says instead of writing
+	end     context.CancelFunc
+	ended   chan error
+	update  int64
+	tokens  int
 }
 
 var (
@@ -61,16 +63,23 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// mortal is a store that writes nothing once its process was killed.
+// mortal is a store that writes nothing once its process was killed. It counts
+// its transactions.
 type mortal struct {
 	conversation.Store
-	dead *atomic.Bool
+	dead    *atomic.Bool
+	commits *atomic.Int64
+	fail    *atomic.Pointer[error]
 }
 
 func (m mortal) Update(fn func(conversation.Tx) error) error {
 	if m.dead.Load() {
 		return conversation.ErrBroken
 	}
+	if err := m.fail.Load(); err != nil {
+		return *err
+	}
+	m.commits.Add(1)
 	return m.Store.Update(func(tx conversation.Tx) error {
 		err := fn(tx)
 		if m.dead.Load() {
@@ -89,7 +98,7 @@ func (w *world) start() {
 	w.store = store
 	w.dead.Store(false)
 	w.engine = conversation.New(conversation.Options{
-		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead},
+		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead, &w.commits, &w.fail},
 		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Token: func() string { w.tokens++; return fmt.Sprintf("token%d", w.tokens) },
 	})

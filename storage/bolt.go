@@ -15,7 +15,7 @@ import (
 
 // DB is a database file. Its lock proves that no other process works on it.
 //
-// Records are JSON. Numbers in keys are 8 bytes, big endian, so that they sort.
+// Records are JSON, but for seen: a time and a hash. Numbers in keys are 8 bytes, big endian, so that they sort.
 // Conversations, messages, timers, leases, outbox and history begin their keys
 // with [conversation.Key.String].
 //
@@ -29,7 +29,7 @@ import (
 //	outbox         key · 0 · reply · part   conversation.Part
 //	history        key · 0 · turn           conversation.Turn
 //	journal        time · key · 0 · number  conversation.JournalEntry
-//	seen           day                      a bucket for each day: identity · chat · message → conversation.Sight
+//	seen           day                      a bucket for each day: identity · chat · message → time · hash
 type DB struct{ bolt *bolt.DB }
 
 var (

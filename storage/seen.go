@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -41,7 +42,7 @@ func (t tx) Seen(identity string, s conversation.Sighting) (v conversation.Sight
 	key := seenKey(identity, s)
 	for _, b := range t.days() {
 		if data := b.Get(key); data != nil {
-			err := decode(seenBucket, key, data, &v)
+			v, err := decodeSight(key, data)
 			return v, err == nil, err
 		}
 	}
@@ -53,7 +54,18 @@ func (t tx) PutSeen(identity string, s conversation.Sighting, v conversation.Sig
 	if err != nil {
 		return err
 	}
-	return putIn(b, seenBucket, seenKey(identity, s), v)
+	return b.Put(seenKey(identity, s), append(number(uint64(v.At.UnixNano())), v.Hash...))
+}
+
+// decodeSight reads a time in nanoseconds and a hash. There is one for every
+// message, so it is no JSON.
+func decodeSight(key, data []byte) (v conversation.Sight, err error) {
+	if len(data) < 8 {
+		return v, fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes)", seenBucket, key, len(data))
+	}
+	v.At = time.Unix(0, int64(binary.BigEndian.Uint64(data)))
+	v.Hash = string(data[8:])
+	return v, nil
 }
 
 func (t tx) Sightings(identity string) iter.Seq2[conversation.Source, error] {

@@ -42,14 +42,12 @@ func decode(bucket, key, data []byte, v any) error {
 	return nil
 }
 
-func put(t tx, bucket, key []byte, v any) error { return putIn(t.bolt.Bucket(bucket), bucket, key, v) }
-
-func putIn(b *bolt.Bucket, name, key []byte, v any) error {
+func put(t tx, bucket, key []byte, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("storage: bucket %s, key %q: %w", name, key, err)
+		return fmt.Errorf("storage: bucket %s, key %q: %w", bucket, key, err)
 	}
-	return b.Put(key, data)
+	return t.bolt.Bucket(bucket).Put(key, data)
 }
 
 // list decodes the records whose keys begin with a prefix, in order.
