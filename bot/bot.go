@@ -44,6 +44,7 @@ type Bot struct {
 	gate  *gate
 
 	pollTimeout time.Duration
+	streaming   bool
 	loaded      bool          // the gate has its record
 	answering   chan struct{} // places for buttons that are being answered
 }
@@ -70,7 +71,7 @@ func newBot(cfg Config, access AccessConfig, store conversation.Store, log *slog
 		return nil, err
 	}
 	return &Bot{
-		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout,
+		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout, streaming: cfg.Streaming == streamingAuto,
 		gate:      &gate{config: access, bot: id, store: store, now: time.Now},
 		answering: make(chan struct{}, mostAnswers),
 	}, nil

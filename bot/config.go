@@ -15,7 +15,14 @@ type Config struct {
 	Token       string        `yaml:"token"`        // from @BotFather; a secret
 	APIURL      string        `yaml:"api_url"`      // another one for a local Bot API server
 	PollTimeout time.Duration `yaml:"poll_timeout"` // how long a poll without updates is held open
+	Streaming   string        `yaml:"streaming"`    // auto: answers are shown while they are written, where the chat can; off
 }
+
+// The values of streaming.
+const (
+	streamingAuto = "auto"
+	streamingOff  = "off"
+)
 
 // The bounds of poll_timeout. Telegram holds no poll for longer than 50 s
 // (LONG_POLL_MAX_TIMEOUT of telegram-bot-api) and counts in whole seconds.
@@ -26,7 +33,7 @@ const (
 
 // DefaultConfig is the configuration for all that is not set. It lacks a token.
 func DefaultConfig() Config {
-	return Config{APIURL: "https://api.telegram.org", PollTimeout: maxPollTimeout}
+	return Config{APIURL: "https://api.telegram.org", PollTimeout: maxPollTimeout, Streaming: streamingAuto}
 }
 
 // Format prints the section without the token, whatever the verb.
@@ -51,6 +58,9 @@ func (c Config) Validate() error {
 	}
 	if c.PollTimeout < minPollTimeout || c.PollTimeout > maxPollTimeout {
 		errs = append(errs, errors.New("telegram.poll_timeout: must be from 1s to 50s; 50s is a good value"))
+	}
+	if c.Streaming != streamingAuto && c.Streaming != streamingOff {
+		errs = append(errs, errors.New("telegram.streaming: must be auto or off"))
 	}
 	return errors.Join(errs...)
 }

@@ -79,6 +79,8 @@ func (t *translator) update(raw json.RawMessage) (a conversation.Arrival, ok boo
 		return t.incoming(a, u.Edited, true)
 	case u.Member != nil:
 		return t.membership(a, u.Member)
+	case u.Stopped != nil:
+		return t.stopped(a, u.Stopped), true, nil
 	case u.Callback != nil:
 		if c := (callback{}); json.Unmarshal(u.Callback, &c) == nil && c.ID != "" {
 			t.answer(c)

@@ -44,6 +44,7 @@ type chatPace struct {
 	slot   time.Time     // reserved for the next send, zero if none is
 	flood  time.Time     // until when nothing may be sent
 	quiet  time.Time     // until when no typing may be shown
+	drafts time.Time     // until when no draft may be shown
 	gate   *semaphore.Weighted
 }
 
@@ -57,7 +58,7 @@ func (p *pace) chat(id int64, now time.Time) *chatPace {
 	if now.Sub(p.swept) >= sweepGap {
 		p.swept = now
 		for i, c := range p.chats {
-			if now.Sub(c.used) > idleChat && now.After(c.flood) && now.After(c.quiet) && now.After(c.slot) && c.gate.TryAcquire(exclusive) {
+			if now.Sub(c.used) > idleChat && now.After(c.flood) && now.After(c.quiet) && now.After(c.drafts) && now.After(c.slot) && c.gate.TryAcquire(exclusive) {
 				delete(p.chats, i)
 			}
 		}
@@ -120,6 +121,23 @@ func (p *pace) hush(id int64, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.chat(id, now).quiet = now.Add(d)
+}
+
+// hushDrafts notes that Telegram wants no drafts in a chat for a time.
+func (p *pace) hushDrafts(id int64, d time.Duration) {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.chat(id, now).drafts = now.Add(d)
+}
+
+// draftsQuiet reports whether a chat is to be left alone with drafts.
+func (p *pace) draftsQuiet(id int64) bool {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.chats[id]
+	return c != nil && (now.Before(c.drafts) || now.Before(c.flood))
 }
 
 // left is for how much longer a chat is to be left alone, with messages or

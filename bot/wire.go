@@ -17,6 +17,7 @@ type update struct {
 	Message  json.RawMessage `json:"message"`
 	Edited   json.RawMessage `json:"edited_message"`
 	Callback json.RawMessage `json:"callback_query"`
+	Stopped  json.RawMessage `json:"stopped_message_generation"`
 	Member   json.RawMessage `json:"my_chat_member"`
 }
 

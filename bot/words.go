@@ -15,6 +15,7 @@ type words struct {
 
 	resetDone, nothingToDrop                       string
 	stopDone, stopDropped, stopRest, nothingToStop string
+	halted                                         string // the last line of an answer that was stopped
 	failedFmt, tooLongFmt, unanswerableFmt         string // of the short id that finds the error in the log
 	undeliveredFmt, doubtfulFmt                    string // likewise
 	statusVersionFmt, statusWaitingFmt             string // of a number
@@ -70,6 +71,8 @@ func noticeText(n conversation.Notice, now time.Time) string {
 		return fmt.Sprintf(w.unanswerableFmt, n.ID)
 	case conversation.Undelivered:
 		return fmt.Sprintf(w.undeliveredFmt, n.ID)
+	case conversation.Halted:
+		return w.halted
 	case conversation.Doubtful:
 		return fmt.Sprintf(w.doubtfulFmt, n.ID)
 	}

@@ -18,6 +18,7 @@ var english = words{
 	stopDropped:   "Stopped. I will not answer what you wrote last.",
 	stopRest:      "Stopped. I will not send the rest of the answer.",
 	nothingToStop: "There is nothing to stop.",
+	halted:        "⏹ stopped",
 
 	failedFmt:  "Sorry, I could not get an answer just now. I have kept your messages: write anything to try again. (error %s)",
 	tooLongFmt: "Sorry, this is more than I can read at once. Please send less, or begin anew with /new. (error %s)",

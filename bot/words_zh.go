@@ -17,6 +17,7 @@ var chinese = words{
 	stopDone:      "已停止。你的消息还在，随便发点什么就可以继续。",
 	stopDropped:   "已停止。刚才的消息我不会再回答。",
 	stopRest:      "已停止。剩下的回答不再发送。",
+	halted:        "⏹ 已停止",
 	nothingToStop: "现在没有什么可以停止的。",
 
 	failedFmt:       "抱歉，刚才没能得到回答。你的消息我都留着：随便发点什么，我就再试一次。（错误 %s）",

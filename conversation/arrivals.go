@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -172,6 +173,7 @@ func (t *step) deleted(e Deleted) {
 // see already is finished first.
 func (t *step) reset(e Reset) {
 	t.cancel(WasStopped)
+	t.Lease.Keep = false
 	if a := t.answer(); a != nil && a.visible() {
 		t.Closing = &Closing{Language: e.Language, Version: t.Version}
 		return
@@ -205,6 +207,9 @@ func (t *step) drop(upTo Version) {
 
 // stop ends what is under way, whatever that is.
 func (t *step) stop(e Stop) {
+	if e.Of != 0 && (e.Of != t.Generation || !t.generating()) {
+		return // the button of a preview that is history
+	}
 	code := NothingToStop
 	a := t.answer()
 	switch {
@@ -214,9 +219,14 @@ func (t *step) stop(e Stop) {
 		code = StopDone
 	case a != nil && t.truncate(a):
 		code = StopRest
-	case t.generating() && t.Lease.Cancelled != WasStopped:
+	case t.generating() && t.Lease.Cancelled == "":
 		t.cancel(WasStopped)
-		t.Lease.Cancelled = WasStopped // also of a call that newer input has cancelled
+		t.rest(AfterStop)
+		t.Lease.Keep = true // the confirmation comes with what was written
+		t.Language = cmp.Or(e.Language, t.Language)
+		return
+	case t.generating() && t.Lease.Cancelled == WasSuperseded:
+		t.Lease.Cancelled = WasStopped
 		t.rest(AfterStop)
 		code = StopDone
 	case t.wantsTurn() && a == nil:
@@ -231,6 +241,7 @@ func (t *step) stop(e Stop) {
 // its way is left to its outcome.
 func (t *step) left() {
 	t.cancel(WasStopped)
+	t.Lease.Keep = false
 	if a := t.answer(); a == nil || !a.visible() {
 		t.withdraw(WasStopped)
 		t.rest(WhileAway)

@@ -2,15 +2,11 @@ package conversation_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"lastword/conversation"
 	"lastword/conversation/conversationtest"
@@ -41,61 +37,6 @@ func bench(b *testing.B, config conversation.Config, model conversation.Model, c
 		}
 	})
 	return engine
-}
-
-// BenchmarkAcceptance stores batches of 100 updates durably, and in turn with
-// it commits the same bytes to a bare bbolt file. The metric ratio is the one
-// over the other.
-func BenchmarkAcceptance(b *testing.B) {
-	const batch = 100
-	config := conversation.DefaultConfig()
-	config.Debounce, config.MaxWait = time.Hour, 2*time.Hour
-	engine := bench(b, config, &conversationtest.Model{}, &conversationtest.Channel{})
-	bare, err := bolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer bare.Close()
-	var ours, theirs time.Duration
-	id := int64(0)
-	for b.Loop() {
-		in := conversation.Batch{Identity: alice.Identity(), Offset: id}
-		var raw [][]byte
-		for range batch {
-			id++
-			k := alice
-			k.Chat = 1000 + id/5 // five messages a person
-			a := message(k, id, "a message of the length that people write, more or less")
-			a.Update, a.Digest = id, fmt.Sprint(id)
-			data, err := json.Marshal(a)
-			if err != nil {
-				b.Fatal(err)
-			}
-			in.Arrivals, raw = append(in.Arrivals, a), append(raw, data)
-		}
-		start := time.Now()
-		if err := engine.Receive(context.Background(), in); err != nil {
-			b.Fatal(err)
-		}
-		ours += time.Since(start)
-		start = time.Now()
-		err := bare.Update(func(tx *bolt.Tx) error {
-			bucket, err := tx.CreateBucketIfNotExists([]byte("raw"))
-			for i, data := range raw {
-				if err == nil {
-					err = bucket.Put(fmt.Appendf(nil, "%020d", id+int64(i)), data)
-				}
-			}
-			return err
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-		theirs += time.Since(start)
-	}
-	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
-	b.ReportMetric(float64(ours.Microseconds())/float64(b.N), "µs/batch")
-	b.ReportMetric(batch*float64(b.N)/ours.Seconds(), "updates/s")
 }
 
 // stopwatch is a model and a channel that note when they are called.

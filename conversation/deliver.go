@@ -134,7 +134,7 @@ func (t *step) finish(r *Reply) {
 		t.lookAgain() // its id is higher than that of a part that was sent before it
 		return
 	}
-	a := Amendment{ID: r.Version, Stopped: r.Stopped}
+	a := Amendment{ID: r.Version, Stopped: r.Stopped || r.Halted}
 	for _, p := range r.Parts {
 		if p.State == Sent {
 			a.Receipts = append(a.Receipts, p.Receipt)
@@ -145,7 +145,7 @@ func (t *step) finish(r *Reply) {
 		}
 	}
 	outcome, reason := WasSent, ""
-	if r.Stopped {
+	if a.Stopped {
 		outcome = WasStopped
 	}
 	if a.Unsure {
@@ -296,6 +296,9 @@ func (t *step) truncate(r *Reply) bool {
 func (t *step) recovered() {
 	if t.generating() {
 		t.journal(t.Lease, LeaseLost, "its process is gone", Meter{})
+	}
+	if t.Lease.Keep {
+		t.say(Notice{Code: StopDone, Language: t.Language})
 	}
 	t.Lease = Lease{}
 	t.Timer.Due = clamp(t.Timer.Due, t.now, t.Timer.Bound)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -79,12 +80,20 @@ func (e *Engine) generate(ctx context.Context, k Key, g Generate) (result Genera
 		result.Meter.Started = start
 		result.Meter.Took = time.Since(start)
 	}()
-	ctx, cancel := context.WithCancel(ctx)
+	work, cancel := context.WithCancel(ctx)
 	defer cancel() // before the result is seen: no typing after it
-	e.group.Go(func() { e.typing(ctx, k) })
-	err := e.ask(ctx, k, g, &result)
+	e.group.Go(func() { e.typing(work, k) })
+	p := e.startPreview(work, k, g.Work.Generation)
+	err := func() error {
+		defer p.close() // nor a preview
+		return e.ask(work, k, g, &result, p.write)
+	}()
 	if err != nil && ctx.Err() == nil {
 		e.log.Warn("a model call failed", "chat", k.Chat, "generation", g.Work.Generation, "err", err)
+	}
+	if text := p.written(); err != nil && ctx.Err() != nil && strings.TrimSpace(text) != "" {
+		result.Text = text + "\n\n" + e.channel.Word(Notice{Code: Halted, Language: g.State.Language}).Text
+		result.Parts = e.channel.Compose(result.Text)
 	}
 	result.Err = err
 	return result
@@ -92,13 +101,13 @@ func (e *Engine) generate(ctx context.Context, k Key, g Generate) (result Genera
 
 // ask makes the call, and makes it again with less history if the prompt does
 // not fit the model.
-func (e *Engine) ask(ctx context.Context, k Key, g Generate, result *Generated) error {
+func (e *Engine) ask(ctx context.Context, k Key, g Generate, result *Generated, progress func(string)) error {
 	for budget := e.budget(&g.State); ; {
 		p, err := e.prompt(&g, k, budget)
 		if err != nil {
 			return err
 		}
-		done, err := e.model.Generate(ctx, p.messages, nil)
+		done, err := e.model.Generate(ctx, p.messages, progress)
 		var why *ModelError
 		if errors.As(err, &why) && why.Kind == ContextTooBig && p.turns > 0 {
 			e.log.Info("the prompt is too long for the model; trying with less history", "chat", k.Chat, "turns", p.turns)

@@ -48,8 +48,11 @@ type Deleted struct {
 // Reset forgets the conversation; Stop ends what is under way; AskStatus asks
 // what is. Language is that of the person.
 type (
-	Reset     struct{ Language string }
-	Stop      struct{ Language string }
+	Reset struct{ Language string }
+	Stop  struct {
+		Language string
+		Of       Generation // whose preview was stopped; 0 for whatever is under way
+	}
 	AskStatus struct{ Language string }
 )
 
@@ -76,8 +79,8 @@ type Recovered struct{}
 
 // Generated is how a model call ended.
 type Generated struct {
-	Work     Lease // as it was when the call began
-	Text     string
+	Work     Lease  // as it was when the call began
+	Text     string // whole; if the call was cancelled, what was written so far
 	Parts    []Part // the text as the channel shows it
 	Estimate int    // estimate of the prompt's tokens that Meter reports
 	Budget   int    // prompt tokens that the model was seen to take, if fewer than configured; 0 if nothing was learned

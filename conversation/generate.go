@@ -63,6 +63,8 @@ func (t *step) generated(e Generated) {
 	t.Lease = Lease{}
 	t.Tokens = t.Tokens.Plus(e.Meter.Tokens)
 	switch {
+	case l.Keep:
+		t.halted(l, e, live)
 	case l.Cancelled != "":
 		t.journal(l, l.Cancelled, "", e.Meter)
 	case !live:
@@ -118,7 +120,7 @@ func (t *step) commit(l Lease, e Generated) {
 	t.Replies++
 	r := Reply{
 		ID: t.Replies, Version: l.Version, Before: t.Answered, Generation: l.Generation, Meter: e.Meter, Parts: e.Parts,
-		Owned: l.Protected || t.rules.OnNewMessage == Finish,
+		Owned: l.Protected || l.Keep || t.rules.OnNewMessage == Finish, Halted: l.Keep,
 	}
 	for i := range r.Parts {
 		r.Parts[i].State = Pending
@@ -126,7 +128,7 @@ func (t *step) commit(l Lease, e Generated) {
 	if t.Group || r.Owned || newer {
 		r.Target = covered[len(covered)-1].Source
 	}
-	turn := Turn{ID: l.Version, Messages: covered, Reply: e.Text, At: t.now, Offset: t.Turned}
+	turn := Turn{ID: l.Version, Messages: covered, Reply: e.Text, At: t.now, Offset: t.Turned, Stopped: l.Keep}
 	turn.Tokens = turnTokens(turn)
 	r.Tokens, r.Restarts = turn.Tokens, t.Restarts
 	t.Turned += turn.Tokens
@@ -137,7 +139,19 @@ func (t *step) commit(l Lease, e Generated) {
 		t.Timer = Timer{}
 	}
 	t.Lease = l
-	t.Lease.Delivering = true
+	t.Lease.Delivering, t.Lease.Cancelled, t.Lease.Keep = true, "", false
+}
+
+// halted ends a call that its user has stopped: what was written is the reply.
+// Without a word of it the messages stay, as context of the next turn.
+func (t *step) halted(l Lease, e Generated, live bool) {
+	if len(e.Parts) > 0 && live {
+		t.commit(l, e)
+		t.Rest = ""
+		return
+	}
+	t.journal(l, WasStopped, "", e.Meter)
+	t.say(Notice{Code: StopDone, Language: t.Language})
 }
 
 // learn corrects the estimate of tokens by what the service reported.

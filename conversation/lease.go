@@ -15,6 +15,7 @@ type Lease struct {
 	Generation  Generation `json:"generation"`           //
 	Protected   bool       `json:"protected,omitempty"`  // newer input does not cancel it any more
 	Cancelled   Outcome    `json:"cancelled,omitempty"`  // why its result is not wanted; the work is about to end
+	Keep        bool       `json:"keep,omitempty"`       // cancelled by its user: what was written so far is the reply
 	Delivering  bool       `json:"delivering,omitempty"` // the model has answered; the reply is on its way
 	Started     time.Time  `json:"started"`              //
 }

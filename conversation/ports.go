@@ -59,6 +59,12 @@ type Channel interface {
 	// Send returns in bounded time.
 	Send(ctx context.Context, to Key, part Part, target Source) (id int64, err error)
 
+	// Preview shows what the model has written so far, "" for nothing yet, in
+	// the place of the preview before. It is disposable: it may do nothing. An
+	// error means that the chat has no previews. It vanishes by itself after a
+	// while, and when a message of the bot appears.
+	Preview(ctx context.Context, to Key, id Generation, text string) error
+
 	// Typing shows for some seconds that the bot is at work; call it again
 	// every TypingInterval.
 	Typing(ctx context.Context, to Key) error

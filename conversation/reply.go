@@ -19,6 +19,7 @@ type Reply struct {
 	Tokens     int        `json:"tokens,omitempty"`     // estimate for its turn in the history
 	Restarts   int        `json:"restarts,omitempty"`   // of its turn so far, if it has to be withdrawn
 	Stopped    bool       `json:"stopped,omitempty"`    // the user stopped it; the rest of its parts is gone
+	Halted     bool       `json:"halted,omitempty"`     // the user stopped the model: it is what was written until then
 	Aborted    bool       `json:"aborted,omitempty"`    // newer input came while its first part was on its way
 	Parts      []Part     `json:"-"`                    // each a record of its own
 }
@@ -99,6 +100,7 @@ const (
 	TooLong       NoticeCode = "too_long"        // the messages do not fit the model's context, even without history
 	Unanswerable  NoticeCode = "unanswerable"    // the model's service refuses the bot: key, quota
 	Undelivered   NoticeCode = "undelivered"     // the channel refuses the answer
+	Halted        NoticeCode = "halted"          // closes what was written until the user stopped it
 	Doubtful      NoticeCode = "doubtful"        // the answer was sent but may not have arrived
 )
 

@@ -21,6 +21,9 @@ type Model struct {
 	// Answer, if set, replaces the answer of the n-th call, from 1.
 	Answer func(ctx context.Context, n int, prompt []conversation.PromptMessage) (conversation.Completion, error)
 
+	// Write, if set, does so with the progress of the text.
+	Write func(ctx context.Context, n int, prompt []conversation.PromptMessage, progress func(string)) (conversation.Completion, error)
+
 	mu    sync.Mutex
 	calls []Call
 }
@@ -46,13 +49,13 @@ func Marks(text string) []string {
 }
 
 // Generate implements [conversation.Model].
-func (m *Model) Generate(ctx context.Context, prompt []conversation.PromptMessage, _ func(string)) (conversation.Completion, error) {
+func (m *Model) Generate(ctx context.Context, prompt []conversation.PromptMessage, progress func(string)) (conversation.Completion, error) {
 	turn := Marks(prompt[len(prompt)-1].Text)
 	m.mu.Lock()
 	m.calls = append(m.calls, Call{Prompt: prompt, Turn: turn, Start: time.Now()})
 	n := len(m.calls)
 	m.mu.Unlock()
-	done, err := m.answer(ctx, n, prompt, turn)
+	done, err := m.answer(ctx, n, prompt, turn, progress)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls[n-1].End = time.Now()
@@ -60,7 +63,10 @@ func (m *Model) Generate(ctx context.Context, prompt []conversation.PromptMessag
 	return done, err
 }
 
-func (m *Model) answer(ctx context.Context, n int, prompt []conversation.PromptMessage, turn []string) (conversation.Completion, error) {
+func (m *Model) answer(ctx context.Context, n int, prompt []conversation.PromptMessage, turn []string, progress func(string)) (conversation.Completion, error) {
+	if m.Write != nil {
+		return m.Write(ctx, n, prompt, progress)
+	}
 	if m.Answer != nil {
 		return m.Answer(ctx, n, prompt)
 	}
@@ -93,12 +99,23 @@ type Channel struct {
 	PartSize int // longest part in bytes; 0 for no limit
 	// Fault, if set, decides what becomes of the n-th send, from 1.
 	Fault func(n int, to conversation.Key, text string) Fault
+	// Frame, if set, is called before a preview is shown.
+	Frame func(ctx context.Context, to conversation.Key, text string) error
 
 	mu     sync.Mutex
 	ids    int64
 	sends  int
 	shown  []Shown
+	frames []Frame
 	typing int
+}
+
+// Frame is one preview that was shown.
+type Frame struct {
+	Key  conversation.Key
+	ID   conversation.Generation
+	Text string
+	At   time.Time
 }
 
 // Fault is what goes wrong with a send.
@@ -196,6 +213,26 @@ func (c *Channel) Send(ctx context.Context, to conversation.Key, part conversati
 		return 0, f.Err
 	}
 	return id, nil
+}
+
+// Preview implements [conversation.Channel].
+func (c *Channel) Preview(ctx context.Context, to conversation.Key, id conversation.Generation, text string) error {
+	if c.Frame != nil {
+		if err := c.Frame(ctx, to, text); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames = append(c.frames, Frame{Key: to, ID: id, Text: text, At: time.Now()})
+	return nil
+}
+
+// Frames returns copies of the previews that were shown.
+func (c *Channel) Frames() []Frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.frames)
 }
 
 // Typing implements [conversation.Channel].
