@@ -93,7 +93,13 @@ func (b *Bot) Send(ctx context.Context, to conversation.Key, p conversation.Part
 	if d, _ := b.pace.left(to.Chat); d > 0 { // since a send beside this one
 		return 0, &conversation.SendError{Kind: conversation.Later, After: d, Err: errPaced}
 	}
-	id, failed := b.send(ctx, sending(to, p, target))
+	var id int64
+	var failed *conversation.SendError
+	if p.Replaces != 0 {
+		id, failed = b.replace(ctx, to, p)
+	} else {
+		id, failed = b.send(ctx, sending(to, p, target))
+	}
 	if failed == nil {
 		return id, nil
 	}

@@ -37,7 +37,7 @@ func (t *step) join(e Incoming) {
 	m.Version, m.Changed, m.Arrived = t.Version, t.Version, t.now
 	t.Messages = append(t.Messages, m)
 	t.Group = e.Group
-	t.Rest = ""
+	t.Rest, t.Revising = "", nil
 	if e.Language != "" {
 		t.Language = e.Language
 	}
@@ -66,7 +66,8 @@ func (t *step) debounce(hold time.Duration) {
 // input, unless the call is protected or the policy lets it finish. It comes
 // before the version is raised.
 func (t *step) interrupt(mayFinish bool) {
-	if !t.generating() || t.Lease.Cancelled != "" || t.Lease.Protected || mayFinish && t.rules.OnNewMessage == Finish {
+	if !t.generating() || t.Lease.Cancelled != "" || t.Lease.Protected ||
+		mayFinish && t.rules.OnNewMessage == Finish && t.Lease.Revises == 0 {
 		return
 	}
 	t.Restarts++
@@ -112,6 +113,8 @@ func (t *step) edited(e Edited) {
 	if m != nil {
 		rewrite(m)
 		t.resume(*m)
+	} else {
+		t.revise(e.Turn)
 	}
 }
 
@@ -199,7 +202,7 @@ func (t *step) wipe(language string, upTo Version) {
 func (t *step) drop(upTo Version) {
 	t.Messages = slices.DeleteFunc(t.Messages, func(m Message) bool { return m.Version <= upTo })
 	t.Answered = max(t.Answered, upTo)
-	t.Rest, t.Restarts, t.Failures = "", 0, 0
+	t.Rest, t.Restarts, t.Failures, t.Revising = "", 0, 0, nil
 	if len(t.Messages) == 0 {
 		t.Timer = Timer{}
 	}
@@ -250,7 +253,7 @@ func (t *step) left() {
 
 // rest leaves the unanswered messages alone until something new comes.
 func (t *step) rest(why Rest) {
-	t.Rest, t.Timer, t.Restarts, t.Failures = why, Timer{}, 0, 0
+	t.Rest, t.Timer, t.Restarts, t.Failures, t.Revising = why, Timer{}, 0, 0, nil
 }
 
 // returned takes the rest up again.

@@ -34,6 +34,7 @@ func DefaultConfig() Config {
 		OnNewMessage: Restart,
 		MaxRestarts:  3,
 		LeaseTTL:     30 * time.Second,
+		ReviseWindow: 15 * time.Minute,
 	}
 }
 

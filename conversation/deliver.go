@@ -88,6 +88,8 @@ func (t *step) delivered(e Delivered) {
 	r, p := t.part(e.Reply, e.Index, Claimed)
 	switch {
 	case r == nil:
+	case p.Replaces != 0 && e.Err != nil && e.Err.Kind != Moved:
+		t.editOutcome(r, p, e.Err)
 	case e.Err == nil:
 		t.sent(r, p, e.Receipt)
 	case e.Err.Kind == Later:
@@ -134,6 +136,10 @@ func (t *step) finish(r *Reply) {
 		t.lookAgain() // its id is higher than that of a part that was sent before it
 		return
 	}
+	if r.Revises != 0 {
+		t.finishRevision(r)
+		return
+	}
 	a := Amendment{ID: r.Version, Stopped: r.Stopped || r.Halted}
 	for _, p := range r.Parts {
 		if p.State == Sent {
@@ -154,8 +160,12 @@ func (t *step) finish(r *Reply) {
 	t.Amend = append(t.Amend, a)
 	t.journal(Lease{Version: r.Version, Generation: r.Generation}, outcome, reason, r.Meter)
 	version := r.Version
+	changed := slices.ContainsFunc(t.Messages, func(m Message) bool { return m.Version <= version && m.Changed > version })
 	t.Messages = slices.DeleteFunc(t.Messages, func(m Message) bool { return m.Version <= version })
 	t.remove(r)
+	if changed { // while it was on its way
+		t.revise(&Turn{ID: a.ID, Receipts: a.Receipts, At: t.now})
+	}
 }
 
 func (t *step) remove(r *Reply) {
@@ -222,7 +232,7 @@ func (t *step) withdrawStale() {
 // there, the reply is withdrawn.
 func (t *step) abortStale() {
 	a := t.answer()
-	if a == nil || a.Owned || a.Aborted || a.Parts[0].State != Claimed || t.Version == a.Version && t.Closing == nil {
+	if a == nil || a.Owned || a.Aborted || a.Revises != 0 || a.Parts[0].State != Claimed || t.Version == a.Version && t.Closing == nil {
 		return
 	}
 	a.Aborted = true
@@ -238,6 +248,10 @@ func (t *step) withdraw(why Outcome) {
 	}
 	t.journal(Lease{Version: a.Version, Generation: a.Generation}, why, "", a.Meter)
 	version := a.Version
+	if a.Revises != 0 { // the old reply stays
+		t.remove(a)
+		return
+	}
 	t.Answered = a.Before
 	t.Turned -= a.Tokens
 	t.Turns = slices.DeleteFunc(t.Turns, func(u Turn) bool { return u.ID == version })
@@ -247,7 +261,7 @@ func (t *step) withdraw(why Outcome) {
 
 // unreachable parks the conversation after the chat refused the bot.
 func (t *step) unreachable() {
-	if a := t.answer(); a != nil && !a.visible() {
+	if a := t.answer(); a != nil && (a.Revises != 0 || !a.visible()) {
 		t.withdraw(WasStopped)
 	} else if a != nil {
 		t.truncate(a)
@@ -261,6 +275,10 @@ func (t *step) unreachable() {
 func (t *step) refused(r *Reply) {
 	if r.Notice != nil {
 		t.remove(r)
+		return
+	}
+	if r.Revises != 0 {
+		t.finishRevision(r)
 		return
 	}
 	n := Notice{Code: Undelivered, Language: t.Language, ID: t.errorID()}
@@ -277,6 +295,9 @@ func (t *step) refused(r *Reply) {
 // whether there were any. A part whose call is under way is not dropped.
 func (t *step) truncate(r *Reply) bool {
 	n := len(r.Parts)
+	if r.Revises != 0 {
+		return false // half of it would be neither answer
+	}
 	for n > 0 && r.Parts[n-1].State == Pending {
 		n--
 	}
@@ -310,6 +331,9 @@ func (t *step) recovered() {
 	for i := range t.Outbox {
 		_, p := t.Outbox[i].next()
 		p.NotBefore = clamp(p.NotBefore, t.now, p.Waited)
+		if p.State == Claimed && p.Replaces != 0 {
+			p.State = Pending
+		}
 		if p.State == Claimed {
 			p.State, p.Attempts, p.Since = Unknown, 0, t.now
 		}

@@ -144,9 +144,18 @@ func (e *Engine) prompt(g *Generate, k Key, budget int) (p prompt, err error) {
 		if err == nil && c.MovedTo != nil {
 			k = *c.MovedTo
 		}
-		if err == nil {
-			p, err = newPrompt(tx.History(k), &g.State, g.Turn, budget)
+		if err != nil {
+			return err
 		}
+		turn := g.Turn
+		if g.Work.Revises != 0 {
+			revised, _, err := tx.Turn(k, g.Work.Revises)
+			if err != nil {
+				return err
+			}
+			turn = revised.Messages
+		}
+		p, err = newPrompt(before(tx.History(k), g.Work.Revises), &g.State, turn, budget)
 		return err
 	})
 	return p, err

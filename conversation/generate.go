@@ -47,6 +47,9 @@ func (t *step) start() {
 	}
 	t.Generation++
 	t.take()
+	if t.Revising != nil {
+		t.Lease.Revises = t.Revising.Turn
+	}
 	t.Lease.Protected = t.Restarts >= t.rules.MaxRestarts
 	t.Effects = append(t.Effects, Generate{Work: t.Lease, Turn: t.Waiting(), State: t.State.clone()})
 }
@@ -73,8 +76,10 @@ func (t *step) generated(e Generated) {
 		t.journal(l, LeaseLost, "shutdown", e.Meter)
 	case e.Err != nil:
 		t.failed(l, e)
-	case t.stale(l):
+	case t.stale(l), l.Revises != 0 && t.Revising == nil:
 		t.journal(l, WasStale, "", e.Meter)
+	case l.Revises != 0:
+		t.commitRevision(l, e)
 	default:
 		t.commit(l, e)
 	}
@@ -89,7 +94,7 @@ func (t *step) stale(l Lease) bool {
 		return true
 	case l.Protected:
 		return false
-	case t.rules.OnNewMessage == Finish:
+	case t.rules.OnNewMessage == Finish && l.Revises == 0:
 		for _, m := range t.Waiting() {
 			if m.Version <= l.Version && m.Changed > l.Version {
 				return true
@@ -116,15 +121,7 @@ func (t *step) commit(l Lease, e Generated) {
 		t.journal(l, WasStale, "nothing left to answer", e.Meter)
 		return
 	}
-	t.learn(e)
-	t.Replies++
-	r := Reply{
-		ID: t.Replies, Version: l.Version, Before: t.Answered, Generation: l.Generation, Meter: e.Meter, Parts: e.Parts,
-		Owned: l.Protected || l.Keep || t.rules.OnNewMessage == Finish, Halted: l.Keep,
-	}
-	for i := range r.Parts {
-		r.Parts[i].State = Pending
-	}
+	r := t.newReply(l, e)
 	if t.Group || r.Owned || newer {
 		r.Target = covered[len(covered)-1].Source
 	}
@@ -142,10 +139,24 @@ func (t *step) commit(l Lease, e Generated) {
 	t.Lease.Delivering, t.Lease.Cancelled, t.Lease.Keep = true, "", false
 }
 
+// newReply makes a reply of an answer, none of it visible yet.
+func (t *step) newReply(l Lease, e Generated) Reply {
+	t.learn(e)
+	t.Replies++
+	r := Reply{
+		ID: t.Replies, Version: l.Version, Before: t.Answered, Generation: l.Generation, Meter: e.Meter, Parts: e.Parts,
+		Owned: l.Protected || l.Keep || t.rules.OnNewMessage == Finish, Halted: l.Keep,
+	}
+	for i := range r.Parts {
+		r.Parts[i].State = Pending
+	}
+	return r
+}
+
 // halted ends a call that its user has stopped: what was written is the reply.
 // Without a word of it the messages stay, as context of the next turn.
 func (t *step) halted(l Lease, e Generated, live bool) {
-	if len(e.Parts) > 0 && live {
+	if len(e.Parts) > 0 && live && l.Revises == 0 {
 		t.commit(l, e)
 		t.Rest = ""
 		return
@@ -182,6 +193,7 @@ func (t *step) failed(l Lease, e Generated) {
 	}
 	id := t.errorID()
 	t.journal(l, WasFailed, string(why.Kind), e.Meter)
+	t.Revising = nil // the old reply stays
 	t.Journal[len(t.Journal)-1].ID = id
 	code := map[ModelErrorKind]NoticeCode{Denied: Unanswerable, ContextTooBig: TooLong}[why.Kind]
 	if code == "" {

@@ -12,6 +12,7 @@ type Lease struct {
 	// What is being worked on.
 	Incarnation string     `json:"incarnation"`
 	Version     Version    `json:"version"`              // of the snapshot
+	Revises     Version    `json:"revises,omitempty"`    // the turn whose reply is to be replaced
 	Generation  Generation `json:"generation"`           //
 	Protected   bool       `json:"protected,omitempty"`  // newer input does not cancel it any more
 	Cancelled   Outcome    `json:"cancelled,omitempty"`  // why its result is not wanted; the work is about to end

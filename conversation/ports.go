@@ -53,9 +53,11 @@ type Channel interface {
 	// Word renders a notice as one part. It does no I/O.
 	Word(n Notice) Part
 
-	// Send shows one part and returns the id of the visible message. target,
-	// if not zero, is the message to quote; that it is gone is no reason to
-	// fail. All errors are [*SendError], and say what is known of the outcome.
+	// Send shows one part and returns the id of the visible message. A part
+	// that replaces a message is shown in its place by an edit, and if it has
+	// no text, the message is removed; doing so twice is no error. target, if
+	// not zero, is the message to quote; that it is gone is no reason to fail.
+	// All errors are [*SendError], and say what is known of the outcome.
 	// Send returns in bounded time.
 	Send(ctx context.Context, to Key, part Part, target Source) (id int64, err error)
 

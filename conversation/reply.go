@@ -16,6 +16,8 @@ type Reply struct {
 	Owned      bool       `json:"owned,omitempty"`      // it may be older than the newest input, and says so by quoting what it answers
 	Target     Source     `json:"target,omitzero"`      // the message that its first part quotes; zero for none
 	Meter      Meter      `json:"meter,omitzero"`       //
+	Revises    Version    `json:"revises,omitempty"`    // the turn whose visible reply it replaces
+	Text       string     `json:"text,omitempty"`       // of a revision: for the history, when it is visible
 	Tokens     int        `json:"tokens,omitempty"`     // estimate for its turn in the history
 	Restarts   int        `json:"restarts,omitempty"`   // of its turn so far, if it has to be withdrawn
 	Stopped    bool       `json:"stopped,omitempty"`    // the user stopped it; the rest of its parts is gone
@@ -29,6 +31,7 @@ type Part struct {
 	Text      string          `json:"text"`                // within the channel's limits
 	Entities  json.RawMessage `json:"entities,omitempty"`  // formatting, in the channel's own form
 	State     PartState       `json:"state"`               //
+	Replaces  int64           `json:"replaces,omitempty"`  // id of a visible message that is to show it instead; without a text, that is to go
 	Receipt   int64           `json:"receipt,omitempty"`   // id of the visible message
 	NotBefore time.Time       `json:"notBefore,omitzero"`  // when to send it, or to look for it again
 	Waited    time.Duration   `json:"waited,omitempty"`    // how long NotBefore was ahead when it was set: bounds it after a clock jump

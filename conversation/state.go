@@ -15,6 +15,7 @@ type Conversation struct {
 	Failures    int        `json:"failures,omitempty"` // calls of the current turn that failed
 	Rest        Rest       `json:"rest,omitempty"`     // why unanswered messages are left alone
 	Closing     *Closing   `json:"closing,omitempty"`
+	Revising    *Revising  `json:"revising,omitempty"` // what an edit has asked for
 	Language    string     `json:"language,omitempty"` // of whoever wrote last
 	Group       bool       `json:"group,omitempty"`    //
 	Tokens      Tokens     `json:"tokens,omitzero"`    // used so far
@@ -101,7 +102,7 @@ func (s *State) notice() *Reply {
 func (s *State) generating() bool { return s.Lease.Held() && !s.Lease.Delivering }
 
 // wantsTurn reports whether unanswered messages are owed a turn.
-func (s *State) wantsTurn() bool { return s.Rest == "" && len(s.Waiting()) > 0 }
+func (s *State) wantsTurn() bool { return s.Rest == "" && (len(s.Waiting()) > 0 || s.Revising != nil) }
 
 // next is the first part of a reply that is not settled, nil if all are.
 func (r *Reply) next() (int, *Part) {
@@ -115,5 +116,9 @@ func (r *Reply) next() (int, *Part) {
 
 // visible reports whether anybody may have seen a part of the reply.
 func (r *Reply) visible() bool {
-	return len(r.Parts) > 0 && r.Parts[0].State != Pending
+	if len(r.Parts) == 0 {
+		return false
+	}
+	p := &r.Parts[0]
+	return p.State != Pending || p.Replaces != 0 && p.Attempts > 0 // an edit that failed may have been carried out
 }

@@ -19,11 +19,12 @@ const (
 
 // bestBreak is where to cut window, at most at limit; window goes one character
 // on, so that the end of the character before it can be told. The best place in
-// the second half wins, the latest of its kind; then any white space; then the
-// last character that is whole.
+// the second half wins, the latest of its kind; then white space in the second
+// quarter; then the last character that is whole: a part of a few words before
+// an endless one would be worse than a cut in that.
 func bestBreak(window string, limit int) int {
 	var late [qualities]int // the last place of each quality in the second half
-	word, character := 0, 0 // anywhere
+	word, character := 0, 0 // the last white space after the first quarter, and the last character
 	state, rest, at := -1, window, 0
 	for rest != "" {
 		var cluster string
@@ -35,7 +36,7 @@ func bestBreak(window string, limit int) int {
 		q := quality(window, at)
 		if q == atCharacter {
 			character = at
-		} else {
+		} else if 4*at >= limit {
 			word = at
 		}
 		if 2*at >= limit {

@@ -150,6 +150,17 @@ func (c *Channel) show(s Shown) int64 {
 	return s.ID
 }
 
+func (c *Channel) replace(part conversation.Part) {
+	i := slices.IndexFunc(c.shown, func(s Shown) bool { return s.ID == part.Replaces })
+	switch {
+	case i < 0:
+	case part.Text == "":
+		c.shown = slices.Delete(c.shown, i, i+1)
+	default:
+		c.shown[i].Text = part.Text
+	}
+}
+
 // Shown returns copies of the visible messages, in order.
 func (c *Channel) Shown() []Shown {
 	c.mu.Lock()
@@ -201,7 +212,12 @@ func (c *Channel) Send(ctx context.Context, to conversation.Key, part conversati
 	var id int64
 	if f.Err == nil || f.Landed {
 		c.mu.Lock()
-		id = c.show(Shown{Key: to, Text: part.Text, Target: target})
+		id = part.Replaces
+		if id != 0 {
+			c.replace(part)
+		} else {
+			id = c.show(Shown{Key: to, Text: part.Text, Target: target})
+		}
 		c.mu.Unlock()
 	}
 	if f.After > 0 {
