@@ -206,6 +206,7 @@ func (b *Bot) Probe(ctx context.Context, to conversation.Key, p conversation.Par
 		err := b.edit(ctx, to, p, id)
 		switch why := refusal(err); {
 		case err == nil:
+			b.log.Warn("a look for an answer met another message of the bot", "chat", to.Chat, "message", id)
 			changed = append(changed, id)
 		case says(why, notModified):
 			b.remove(ctx, to, changed)

@@ -247,6 +247,13 @@ const settled = time.Second
 // be above the highest id known before the call, and below the lowest known to
 // be younger. What the bot knows of in between is not it.
 func (e *Engine) look(k Key, l Look) Event {
+	result := e.find(k, l)
+	e.log.Debug("looked for a part of unknown outcome", "chat", k.Chat, "part", l.Index, "finding", result.Finding,
+		"message", result.Receipt, "above", l.Part.Above, "top", l.Top.id)
+	return result
+}
+
+func (e *Engine) find(k Key, l Look) Looked {
 	result := Looked{Reply: l.Reply, Index: l.Index, Finding: Unclear}
 	candidates, closed, err := e.candidates(k, l)
 	if err != nil {
