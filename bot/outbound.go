@@ -101,6 +101,7 @@ func (b *Bot) Send(ctx context.Context, to conversation.Key, p conversation.Part
 		id, failed = b.send(ctx, sending(to, p, target))
 	}
 	if failed == nil {
+		b.pace.shown(to.Chat, id)
 		return id, nil
 	}
 	if failed.Kind == conversation.Later {
@@ -201,7 +202,8 @@ func (b *Bot) Probe(ctx context.Context, to conversation.Key, p conversation.Par
 		return 0, err
 	}
 	defer leave()
-	var changed []int64 // messages that now show the text, whatever they showed before
+	candidates = b.pace.unknown(to.Chat, candidates) // some may have been sent since they were listed
+	var changed []int64                              // messages that now show the text, whatever they showed before
 	for _, id := range candidates[:min(len(candidates), mostCandidates)] {
 		err := b.edit(ctx, to, p, id)
 		switch why := refusal(err); {

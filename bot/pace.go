@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +47,12 @@ type chatPace struct {
 	quiet  time.Time     // until when no typing may be shown
 	drafts time.Time     // until when no draft may be shown
 	gate   *semaphore.Weighted
+	sent   []int64 // newest messages of the bot: a probe must not meet them
 }
+
+// mostSent is how many messages of its own the bot remembers in a chat. A look
+// is about the newest.
+const mostSent = 20
 
 func newPace() *pace {
 	return &pace{all: rate.NewLimiter(allPerSecond, allBurst), chats: map[int64]*chatPace{}}
@@ -138,6 +144,23 @@ func (p *pace) draftsQuiet(id int64) bool {
 	defer p.mu.Unlock()
 	c := p.chats[id]
 	return c != nil && (now.Before(c.drafts) || now.Before(c.flood))
+}
+
+// shown notes a message of the bot. It comes before the gate is left.
+func (p *pace) shown(id, message int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.chat(id, time.Now())
+	c.sent = append(c.sent, message)
+	c.sent = c.sent[max(0, len(c.sent)-mostSent):]
+}
+
+// unknown drops from ids those of messages of the bot that are known.
+func (p *pace) unknown(id int64, ids []int64) []int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.chat(id, time.Now())
+	return slices.DeleteFunc(slices.Clone(ids), func(m int64) bool { return slices.Contains(c.sent, m) })
 }
 
 // left is for how much longer a chat is to be left alone, with messages or

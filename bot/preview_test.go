@@ -104,3 +104,21 @@ func TestReplace(t *testing.T) {
 		})
 	}
 }
+
+// TestProbeLeavesKnownMessagesAlone: what was sent since the candidates were
+// listed is another message of the bot; an edit would put the answer in its place.
+func TestProbeLeavesKnownMessagesAlone(t *testing.T) {
+	r := newRig(t, open())
+	if _, err := r.Send(t.Context(), key(7), conversation.Part{Text: "a notice"}, conversation.Source{}); err != nil {
+		t.Fatal(err)
+	}
+	r.tg.always["editMessageText"] = fail(400, "Bad Request: message to edit not found")
+	if id, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "an answer"}, []int64{899, 900, 901}); id != 0 || err != nil {
+		t.Errorf("found %d, %v", id, err)
+	}
+	for _, c := range r.tg.of("editMessageText") {
+		if c.params["message_id"] == "900" {
+			t.Error("it edited the notice")
+		}
+	}
+}

@@ -41,6 +41,10 @@ func (t *step) claimNext(r *Reply) {
 	if r.Notice == nil && !(t.Lease.Delivering && t.Lease.Owner == t.rules.Owner && t.Lease.Live(t.now)) {
 		return // due takes the lease first
 	}
+	if n := t.notice(); p.State == Unknown && n != nil && n.Parts[0].State == Claimed {
+		p.wait(t.now, firstLook) // until its id is known: it is not the part
+		return
+	}
 	if p.State == Unknown {
 		// A look writes nothing anybody sees, so it can be made again if it
 		// does not come back.

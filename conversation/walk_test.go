@@ -309,6 +309,9 @@ func (k *walker) checkCurrent(c conversation.Key, text string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	answered := strings.Join(k.replies(c), " ")
+	if strings.Contains(answered, text) {
+		return // a revision, tried again since it may be visible already
+	}
 	restarts := 0 // calls that came to nothing, more than those of this turn
 	for _, call := range k.model.Calls() {
 		if k.chatOf(call.Turn) == c && !strings.Contains(answered, "re: "+strings.Join(call.Turn, " ")+" .") {
