@@ -153,7 +153,7 @@ func (t *translator) event(m *message, updateID int64, edited bool) (conversatio
 	}
 	in := conversation.Incoming{
 		Message: conversation.Message{
-			Source: conversation.Source{Chat: m.Chat.ID, ID: m.ID}, Author: author, Content: content, Sent: time.Unix(m.Date, 0),
+			Source: conversation.Source{Chat: m.Chat.ID, ID: m.ID}, Author: author, Content: content, Sent: sentAt(m.Date),
 		},
 		Language: language, Group: !m.Chat.private(), Addressed: r.addressed, Hold: hold(m, content),
 	}
@@ -260,4 +260,13 @@ func (t *translator) membership(a conversation.Arrival, raw json.RawMessage) (co
 		return a, false, nil
 	}
 	return a, true, nil
+}
+
+// sentAt is the time of a message. One that no calendar knows is none.
+func sentAt(unix int64) time.Time {
+	const year9999 = 253402300799
+	if unix < 0 || unix > year9999 {
+		return time.Time{}
+	}
+	return time.Unix(unix, 0)
 }

@@ -222,6 +222,9 @@ func (t *step) stop(e Stop) {
 		code = StopDone
 	case a != nil && t.truncate(a):
 		code = StopRest
+	case a != nil && a.Revises == 0 && a.Parts[0].State != Sent && !a.Stopped:
+		a.Stopped, a.StoppedAt = true, t.Version // withdrawn, if it turns out that nobody has seen it
+		code = StopDone
 	case t.generating() && t.Lease.Cancelled == "":
 		t.cancel(WasStopped)
 		t.rest(AfterStop)

@@ -14,6 +14,8 @@ const (
 	tellAgain   = 10 * time.Second // of looking, again: had the notice arrived, its id would have ended the search
 	closeAfter  = 20 * time.Second // of looking, the part is closed
 	lookTimeout = time.Minute      // a look that has not come back is made again
+
+	mostFailures = 60 // looks that could not be made before they count
 )
 
 // claim starts what is to be sent and may be sent now: claimed first, in this
@@ -49,11 +51,11 @@ func (t *step) claimNext(r *Reply) {
 		// A look writes nothing anybody sees, so it can be made again if it
 		// does not come back.
 		p.wait(t.now, lookTimeout)
-		t.Effects = append(t.Effects, Look{Reply: r.ID, Index: i, Part: *p})
+		t.Effects = append(t.Effects, Look{Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p})
 		return
 	}
 	p.State, p.NotBefore, p.Waited, p.Above = Claimed, time.Time{}, 0, t.HighestID
-	send := Send{Reply: r.ID, Index: i, Part: *p, Notice: r.Notice}
+	send := Send{Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p, Notice: r.Notice}
 	if i == 0 {
 		send.Target = r.Target
 	}
@@ -87,7 +89,10 @@ func (t *step) part(reply uint64, index int, state PartState) (*Reply, *Part) {
 // delivered notes what is known of a part after its call.
 func (t *step) delivered(e Delivered) {
 	if e.Err == nil {
-		t.know(e.Receipt)
+		t.know(Known{e.Receipt, e.Begun})
+	}
+	if e.Incarnation != t.Incarnation {
+		return // of a conversation that was merged into this one
 	}
 	r, p := t.part(e.Reply, e.Index, Claimed)
 	switch {
@@ -120,9 +125,9 @@ func (t *step) delivered(e Delivered) {
 }
 
 // know notes the id of a message of the bot, also for a claim in this step.
-func (t *step) know(id int64) {
-	t.Known = append(t.Known, id)
-	t.HighestID = max(t.HighestID, id)
+func (t *step) know(k Known) {
+	t.Known = append(t.Known, k)
+	t.HighestID = max(t.HighestID, k.ID)
 }
 
 // sent notes a visible part, and ends the reply with its last one.
@@ -180,12 +185,18 @@ func (t *step) remove(r *Reply) {
 // looked notes what a look for an unknown part has found.
 func (t *step) looked(e Looked) {
 	r, p := t.part(e.Reply, e.Index, Unknown)
-	if r == nil {
+	if r == nil || e.Incarnation != t.Incarnation {
+		return
+	}
+	if e.Finding == NotLooked && p.Attempts < mostFailures {
+		p.Attempts++
+		p.Since = t.now // the search has not begun
+		p.wait(t.now, nextLook)
 		return
 	}
 	switch e.Finding {
 	case Found:
-		t.know(e.Receipt)
+		t.know(Known{ID: e.Receipt})
 		t.sent(r, p, e.Receipt)
 	case Absent:
 		// Proven, not guessed: it is as if the call had not been made.
@@ -221,14 +232,32 @@ func (t *step) withdrawStale() {
 	switch a := t.answer(); {
 	case a == nil || a.visible():
 	case a.Stopped: // while its first part was on its way
+		newer := t.Version != a.StoppedAt
 		t.withdraw(WasStopped)
-		t.rest(AfterStop)
+		if !newer {
+			t.rest(AfterStop)
+		}
 	case t.Closing != nil: // likewise
 		t.withdraw(WasStopped)
-	case !a.Owned && t.Version != a.Version:
+	case !a.Owned && t.Version != a.Version, a.Owned && !a.Fixed && t.rewritten(a):
 		t.Restarts = a.Restarts + 1 // so that flood waits cannot put a busy writer off for ever
 		t.withdraw(WasWithdrawn)
 	}
+}
+
+// rewritten reports whether something that a reply covers was edited or taken
+// back since its snapshot.
+func (t *step) rewritten(a *Reply) bool {
+	left := 0
+	for _, m := range t.Messages {
+		if m.Version > a.Before && m.Version <= a.Version {
+			left++
+			if m.Changed > a.Version {
+				return true
+			}
+		}
+	}
+	return left == 0 && a.Revises == 0
 }
 
 // abortStale gives up on a first part whose call takes so long that newer input
@@ -240,7 +269,7 @@ func (t *step) abortStale() {
 		return
 	}
 	a.Aborted = true
-	t.Effects = append(t.Effects, Abort{Reply: a.ID})
+	t.Effects = append(t.Effects, Abort{Incarnation: t.Incarnation, Reply: a.ID})
 }
 
 // withdraw makes the messages of a reply that nobody has seen unanswered
@@ -289,8 +318,11 @@ func (t *step) refused(r *Reply) {
 	if r.visible() {
 		t.truncate(r)
 	} else {
+		newer := t.Timer.Armed > r.Version // it has a turn of its own, with these messages
 		t.withdraw(WasFailed)
-		t.rest(AfterFailure)
+		if !newer {
+			t.rest(AfterFailure)
+		}
 	}
 	t.say(n)
 }
@@ -309,7 +341,7 @@ func (t *step) truncate(r *Reply) bool {
 		return false
 	}
 	r.Parts = r.Parts[:n]
-	r.Stopped = true
+	r.Stopped, r.StoppedAt = true, t.Version
 	if _, p := r.next(); p == nil {
 		t.finish(r)
 	}
@@ -342,6 +374,7 @@ func (t *step) recovered() {
 			p.State, p.Attempts, p.Since = Unknown, 0, t.now
 		}
 		if p.State == Unknown {
+			p.Since = t.now // a whole search, whatever the clock was
 			p.wait(t.now, 0)
 		}
 	}

@@ -19,9 +19,9 @@ type call struct {
 
 // sendID names a send in flight.
 type sendID struct {
-	chat, thread int64
-	reply        uint64
-	index        int
+	incarnation string
+	reply       uint64
+	index       int
 }
 
 // begin starts the effects of a commit. Each runs in a goroutine of its own and
@@ -41,17 +41,17 @@ func (e *Engine) begin(k Key, effect Effect) {
 		})
 	case Send:
 		ctx, cancel := context.WithCancel(e.sendCtx)
-		e.sends[sendID{k.Chat, k.Thread, f.Reply, f.Index}] = cancel
+		e.sends[sendID{f.Incarnation, f.Reply, f.Index}] = cancel
 		e.launch(k, func() Event {
 			defer cancel()
 			return e.send(ctx, k, f)
 		})
 	case Abort:
-		if cancel := e.sends[sendID{k.Chat, k.Thread, f.Reply, f.Index}]; cancel != nil {
+		if cancel := e.sends[sendID{f.Incarnation, f.Reply, f.Index}]; cancel != nil {
 			cancel()
 		}
 	case Look:
-		f.Top = e.highest[e.channel.Sequence(k.Chat)]
+		f.Proof = e.proofs[e.channel.Sequence(k.Chat)]
 		e.launch(k, func() Event { return e.look(k, f) })
 	}
 }
@@ -118,9 +118,12 @@ func (e *Engine) ask(ctx context.Context, k Key, g Generate, result *Generated, 
 		if err != nil {
 			return err
 		}
-		result.Text, result.Estimate = done.Text, p.estimate
+		parts := e.channel.Compose(done.Text)
+		if len(parts) == 0 {
+			return &ModelError{Kind: Temporary, Err: errors.New("nothing of the answer can be seen")}
+		}
+		result.Text, result.Estimate, result.Parts = done.Text, p.estimate, parts
 		result.Meter = Meter{Tokens: done.Tokens, FirstToken: done.FirstToken}
-		result.Parts = e.channel.Compose(done.Text)
 		return nil
 	}
 }
@@ -177,7 +180,7 @@ func (e *Engine) typing(ctx context.Context, k Key) {
 // send shows a part. Its context outlives the engine's own for a while: a part
 // that is on its way is waited for.
 func (e *Engine) send(ctx context.Context, k Key, s Send) (result Delivered) {
-	result = Delivered{Reply: s.Reply, Index: s.Index}
+	result = Delivered{Incarnation: s.Incarnation, Reply: s.Reply, Index: s.Index, Begun: e.now()}
 	defer func() {
 		if p := recover(); p != nil {
 			e.log.Error("a send panicked", "chat", k.Chat, "err", fmt.Errorf("%v\n%s", p, debug.Stack()))
@@ -238,9 +241,10 @@ func (e *Engine) fill(k Key, n Notice) Notice {
 // mostCandidates bounds how many ids a look tries: each is a call.
 const mostCandidates = 5
 
-// settled is how long after a call of unknown outcome a message has to appear
+// settled is how long after a call of unknown outcome another send has to begin
 // for its id to bound where that call's message could be: until then the
-// service may still have been at work on it.
+// service may still have been at work on it. Messages of people prove nothing:
+// they may have been written long before the bot got to know of them.
 const settled = time.Second
 
 // look finds out whether a part is visible. Message ids only grow: it can only
@@ -249,12 +253,12 @@ const settled = time.Second
 func (e *Engine) look(k Key, l Look) Event {
 	result := e.find(k, l)
 	e.log.Debug("looked for a part of unknown outcome", "chat", k.Chat, "part", l.Index, "finding", result.Finding,
-		"message", result.Receipt, "above", l.Part.Above, "top", l.Top.id)
+		"message", result.Receipt, "above", l.Part.Above, "proof", l.Proof.id)
 	return result
 }
 
 func (e *Engine) find(k Key, l Look) Looked {
-	result := Looked{Reply: l.Reply, Index: l.Index, Finding: Unclear}
+	result := Looked{Incarnation: l.Incarnation, Reply: l.Reply, Index: l.Index, Finding: NotLooked}
 	candidates, closed, err := e.candidates(k, l)
 	if err != nil {
 		e.log.Error("a part of unknown outcome cannot be looked for", "chat", k.Chat, "err", err)
@@ -263,7 +267,7 @@ func (e *Engine) find(k Key, l Look) Looked {
 	all := closed && len(candidates) <= mostCandidates
 	candidates = candidates[:min(len(candidates), mostCandidates)]
 	if len(candidates) > 0 {
-		id, err := e.channel.Probe(e.runCtx, k, l.Part, candidates)
+		id, err := e.channel.Probe(e.sendCtx, k, l.Part, candidates)
 		if err != nil {
 			e.log.Warn("a part of unknown outcome could not be looked for", "chat", k.Chat, "err", err)
 			return result
@@ -273,6 +277,7 @@ func (e *Engine) find(k Key, l Look) Looked {
 			return result
 		}
 	}
+	result.Finding = Unclear
 	if all {
 		result.Finding = Absent
 	}
@@ -297,10 +302,10 @@ func (e *Engine) candidates(k Key, l Look) (ids []int64, closed bool, err error)
 		}
 		return nil
 	})
-	closed = l.Top.id > l.Part.Above && l.Top.at.Sub(l.Part.Since) >= settled
+	closed = l.Proof.id > l.Part.Above && l.Proof.begun.Sub(l.Part.Since) >= settled
 	end := l.Part.Above + mostCandidates
 	if closed {
-		end = l.Top.id
+		end = l.Proof.id
 	} else {
 		end = max(end, top)
 	}

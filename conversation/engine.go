@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -35,7 +36,8 @@ type Engine struct {
 	runCtx  context.Context               // ends when the engine is to stop
 	sendCtx context.Context               // goes on a while after that
 	due     *agenda                       // when to look at which conversation
-	highest map[int64]sighted             // newest message known, by sequence
+	highest map[int64]int64               // highest message id known, by sequence
+	proofs  map[int64]proof               // newest send that came back with an id, by sequence
 	calls   map[string]call               // model calls in flight, by incarnation
 	sends   map[sendID]context.CancelFunc // sends in flight
 	queue   queue                         // conversations that wait for a place for theirs
@@ -62,7 +64,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, model: o.Model, channel: o.Channel, identity: o.Identity, log: o.Log, token: o.Token,
 		inbox: make(chan request), closed: make(chan struct{}),
-		highest: map[int64]sighted{}, calls: map[string]call{}, sends: map[sendID]context.CancelFunc{}, due: newAgenda(),
+		highest: map[int64]int64{}, proofs: map[int64]proof{}, calls: map[string]call{}, sends: map[sendID]context.CancelFunc{}, due: newAgenda(),
 	}
 	if e.token == nil {
 		e.token = randomToken
@@ -165,9 +167,8 @@ func (e *Engine) takeUp() error {
 			if err != nil {
 				return err
 			}
-			if seq := e.channel.Sequence(s.Chat); s.ID > e.highest[seq].id {
-				e.highest[seq] = sighted{id: s.ID}
-			}
+			seq := e.channel.Sequence(s.Chat)
+			e.highest[seq] = max(e.highest[seq], s.ID)
 		}
 		return nil
 	})
@@ -199,15 +200,26 @@ func (e *Engine) stop() error {
 				r.done <- errEnded
 				continue
 			}
-			if err := e.commit([]request{r}); err != nil {
+			e.retry = append(e.retry, r)
+			if err := e.commitKept(); err != nil {
 				return err
 			}
 		case <-grace:
 			e.log.Warn("a message was still on its way when the time to stop was over; the next start will look for it")
-			return nil
+			return e.commitKept()
 		}
 	}
-	return nil
+	return e.commitKept()
+}
+
+// commitKept applies what waited for space on the disk.
+func (e *Engine) commitKept() error {
+	kept := e.retry
+	e.retry = nil
+	if len(kept) == 0 {
+		return nil
+	}
+	return e.commit(kept)
 }
 
 // received takes note of what has come back.
@@ -216,7 +228,7 @@ func (e *Engine) received(r request) {
 		e.flying--
 	}
 	if d, ok := r.event.(Delivered); ok {
-		delete(e.sends, sendID{r.key.Chat, r.key.Thread, d.Reply, d.Index})
+		delete(e.sends, sendID{d.Incarnation, d.Reply, d.Index})
 	}
 }
 
@@ -225,8 +237,7 @@ func (e *Engine) received(r request) {
 func (e *Engine) gather() ([]request, bool) {
 	alarm := e.alarm()
 	defer alarm.Stop()
-	requests := e.retry
-	e.retry = nil
+	var requests []request
 	select {
 	case r := <-e.inbox:
 		e.received(r)
@@ -235,6 +246,8 @@ func (e *Engine) gather() ([]request, bool) {
 	case <-e.runCtx.Done():
 		return nil, false
 	}
+	requests = append(e.retry, requests...)
+	e.retry = nil
 	for len(requests) < mostAtOnce {
 		select {
 		case r := <-e.inbox:
@@ -269,12 +282,14 @@ func (e *Engine) alarm() *time.Timer {
 func (e *Engine) commit(requests []request) error {
 	u := e.newUnit()
 	err := e.store.Update(func(tx Tx) error { return u.apply(tx, requests) })
-	if errors.Is(err, ErrBroken) {
+	switch {
+	case errors.Is(err, ErrBroken):
 		return err
-	}
-	if err != nil {
+	case errors.Is(err, ErrFull):
 		e.keep(requests, err)
 		return nil
+	case err != nil:
+		return e.isolate(requests, err)
 	}
 	if e.full {
 		e.full = false
@@ -294,9 +309,8 @@ func (e *Engine) commit(requests []request) error {
 
 // follow does what a committed transaction has led to.
 func (e *Engine) follow(u *unit) {
-	for seq, top := range u.highest {
-		e.highest[seq] = top
-	}
+	maps.Copy(e.highest, u.highest)
+	maps.Copy(e.proofs, u.proofs)
 	if !u.pruned.IsZero() {
 		e.pruned = u.pruned
 	}
@@ -337,4 +351,43 @@ func (e *Engine) keep(requests []request, err error) {
 			e.retry = append(e.retry, r)
 		}
 	}
+}
+
+// isolate applies requests one by one after one of them could not be written:
+// that one costs only itself.
+func (e *Engine) isolate(requests []request, why error) error {
+	if len(requests) > 1 {
+		for _, r := range requests {
+			if err := e.commit([]request{r}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	r := requests[0]
+	if r.batch == nil || len(r.batch.Arrivals) == 0 {
+		e.log.Error("an event was dropped: it cannot be written", "event", fmt.Sprintf("%T", r.event), "err", why)
+		if r.batch != nil {
+			r.done <- fmt.Errorf("storing a batch: %w", why)
+		}
+		return nil
+	}
+	single := len(r.batch.Arrivals) == 1
+	for _, a := range r.batch.Arrivals {
+		b := Batch{Identity: r.batch.Identity, Offset: r.batch.Offset, Arrivals: []Arrival{a}}
+		if single {
+			e.log.Error("an update was dropped: it cannot be written", "update", a.Update, "err", why)
+			b.Arrivals = nil
+		}
+		done := make(chan error, 1)
+		if err := e.commit([]request{{batch: &b, done: done}}); err != nil {
+			return err
+		}
+		if err := <-done; err != nil {
+			r.done <- err
+			return nil
+		}
+	}
+	r.done <- nil
+	return nil
 }

@@ -2,7 +2,6 @@ package conversation_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -247,7 +246,7 @@ func TestTurnCostsThreeCommits(t *testing.T) {
 
 func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
 	inWorld(t, func(w *world) {
-		full := errors.New("no space")
+		full := conversation.ErrFull
 		w.fail.Store(&full)
 		b := conversation.Batch{Identity: alice.Identity(), Offset: 2, Arrivals: []conversation.Arrival{message(alice, 1, "#1")}}
 		if err := w.engine.Receive(w.t.Context(), b); err == nil {
@@ -470,4 +469,36 @@ func TestEditAtEveryMoment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPoisonCostsOnlyItself: what cannot be written is dropped, and nobody
+// else's messages with it.
+func TestPoisonCostsOnlyItself(t *testing.T) {
+	inWorld(t, func(w *world) {
+		poison := message(alice, w.channel.Next(alice, "#x"), "#x")
+		in := poison.Event.(conversation.Incoming)
+		in.Message.Sent = time.Unix(1<<40, 0) // JSON has no such year
+		poison.Event = in
+		w.deliver(poison, message(bob, w.channel.Next(bob, "#b"), "#b"))
+		w.after(5 * time.Second)
+		w.wantShown(bob, "re: #b")
+	})
+}
+
+// TestInvisibleAnswer: an answer that shows nothing is no answer, and holds
+// nobody.
+func TestInvisibleAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.Blank = func(text string) bool { return text == "re: #1" }
+		w.say(alice, "#1")
+		w.after(time.Minute)
+		if got := w.channel.Texts(alice); len(got) != 1 || !strings.HasPrefix(got[0], "(failed)") {
+			t.Errorf("shown %q, want one notice", got)
+		}
+		w.say(alice, "#2")
+		w.after(5 * time.Second)
+		if got := w.channel.Texts(alice); got[len(got)-1] != "re: #1 #2" {
+			t.Errorf("then shown %q", got)
+		}
+	})
 }

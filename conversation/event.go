@@ -90,18 +90,21 @@ type Generated struct {
 
 // Delivered is how the send of a part ended.
 type Delivered struct {
-	Reply   uint64
-	Index   int
-	Receipt int64      // id of the visible message, if Err is nil
-	Err     *SendError //
+	Incarnation string
+	Reply       uint64
+	Index       int
+	Receipt     int64      // id of the visible message, if Err is nil
+	Begun       time.Time  // when the call began
+	Err         *SendError //
 }
 
 // Looked is what a look for a part of unknown outcome found.
 type Looked struct {
-	Reply   uint64
-	Index   int
-	Finding Finding
-	Receipt int64 // of Found
+	Incarnation string
+	Reply       uint64
+	Index       int
+	Finding     Finding
+	Receipt     int64 // of Found
 }
 
 // Finding is the result of a look.
@@ -112,6 +115,8 @@ const (
 	Found   Finding = "found"   // it is visible
 	Absent  Finding = "absent"  // every message that it could be is another one
 	Unclear Finding = "unclear" // it could not be found, but it could still be there
+
+	NotLooked Finding = "not_looked" // the channel could not be asked
 )
 
 func (Incoming) event()  {}

@@ -146,6 +146,7 @@ func (t *step) newReply(l Lease, e Generated) Reply {
 	r := Reply{
 		ID: t.Replies, Version: l.Version, Before: t.Answered, Generation: l.Generation, Meter: e.Meter, Parts: e.Parts,
 		Owned: l.Protected || l.Keep || t.rules.OnNewMessage == Finish, Halted: l.Keep,
+		Fixed: l.Protected || l.Keep,
 	}
 	for i := range r.Parts {
 		r.Parts[i].State = Pending
@@ -215,6 +216,9 @@ const longestRetry = time.Minute
 // bring it forward.
 func (t *step) retryAt(wait time.Duration) {
 	due := t.now.Add(wait)
+	if t.Timer.Reason == Debounce && t.Timer.Due.After(due) {
+		due = t.Timer.Due // somebody is still typing
+	}
 	t.Timer = Timer{Due: due, First: t.now, Armed: t.Version, Reason: Retry, Floor: due, Bound: wait}
 }
 

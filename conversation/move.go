@@ -12,7 +12,7 @@ func (u *unit) move(l *loaded, to Key) error {
 	if err != nil || target.new.Key == from { // a signpost back is no move
 		return err
 	}
-	if err := u.moveHistory(from, to, l.new.Version); err != nil {
+	if err := u.moveHistory(from, to, l.new.Version, l.new.Turned); err != nil {
 		return err
 	}
 	u.join(&l.new, &target.new)
@@ -26,8 +26,12 @@ func (u *unit) join(moved, target *State) {
 	key, early := target.Key, *target
 	*target = moved.clone()
 	target.Key = key
-	if a := early.answer(); a != nil {
+	if a := early.answer(); a != nil && !a.visible() {
 		early.Answered = a.Before
+	}
+	target.Version += early.Version // their turns and messages come after ours
+	if len(early.Waiting()) > 0 && early.Rest == "" {
+		target.Rest = ""
 	}
 	for _, m := range early.Waiting() {
 		target.Version++
@@ -35,7 +39,7 @@ func (u *unit) join(moved, target *State) {
 		target.Messages = append(target.Messages, m)
 	}
 	for _, r := range early.Outbox {
-		if r.Notice != nil {
+		if r.Notice != nil && r.Parts[0].State == Pending {
 			target.Replies++
 			r.ID = target.Replies
 			target.Outbox = append(target.Outbox, r)
@@ -48,7 +52,7 @@ func (u *unit) join(moved, target *State) {
 }
 
 // moveHistory puts the turns of the old key before those of the new one.
-func (u *unit) moveHistory(from, to Key, shift Version) error {
+func (u *unit) moveHistory(from, to Key, shift Version, tokens int) error {
 	var old, new []Turn
 	for turn, err := range u.tx.History(from) {
 		if err != nil {
@@ -61,6 +65,7 @@ func (u *unit) moveHistory(from, to Key, shift Version) error {
 			return err
 		}
 		turn.ID += shift
+		turn.Offset += tokens
 		new = append(new, turn)
 	}
 	if err := u.tx.ClearHistory(from); err != nil {

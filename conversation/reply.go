@@ -21,6 +21,8 @@ type Reply struct {
 	Tokens     int        `json:"tokens,omitempty"`     // estimate for its turn in the history
 	Restarts   int        `json:"restarts,omitempty"`   // of its turn so far, if it has to be withdrawn
 	Stopped    bool       `json:"stopped,omitempty"`    // the user stopped it; the rest of its parts is gone
+	StoppedAt  Version    `json:"stoppedAt,omitempty"`  // what came later is not resting
+	Fixed      bool       `json:"fixed,omitempty"`      // owned even if what it covers was edited
 	Halted     bool       `json:"halted,omitempty"`     // the user stopped the model: it is what was written until then
 	Aborted    bool       `json:"aborted,omitempty"`    // newer input came while its first part was on its way
 	Parts      []Part     `json:"-"`                    // each a record of its own

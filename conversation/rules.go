@@ -25,7 +25,7 @@ type Result struct {
 	Undo    []Version // turns to take out of the history
 	Amend   []Amendment
 	Forget  bool    // clear the whole history, before Turns
-	Known   []int64 // ids of messages of the bot that became visible
+	Known   []Known // messages of the bot that became visible
 	Effects []Effect
 }
 
@@ -47,25 +47,34 @@ type Cancel struct {
 
 // Send shows one part. It comes back as [Delivered].
 type Send struct {
-	Reply  uint64
-	Index  int
-	Part   Part
-	Notice *Notice
-	Target Source
+	Incarnation string
+	Reply       uint64
+	Index       int
+	Part        Part
+	Notice      *Notice
+	Target      Source
 }
 
 // Abort ends the call of a [Send], if it has not ended: its [Delivered] follows.
 type Abort struct {
-	Reply uint64
-	Index int
+	Incarnation string
+	Reply       uint64
+	Index       int
 }
 
 // Look looks for a part of unknown outcome. It comes back as [Looked].
 type Look struct {
-	Reply uint64
-	Index int
-	Part  Part
-	Top   sighted // the newest message known when the look begins; set by the engine
+	Incarnation string
+	Reply       uint64
+	Index       int
+	Part        Part
+	Proof       proof // what bounds where the part can be; set by the engine
+}
+
+// Known is a message of the bot that became visible.
+type Known struct {
+	ID    int64
+	Begun time.Time // when its send began; zero if that is not known
 }
 
 func (Generate) effect() {}

@@ -105,7 +105,7 @@ func (a *tale) delivered(err *SendError) *tale {
 	s := a.sends[0]
 	a.sends = a.sends[1:]
 	a.state.HighestID++
-	return a.do(Delivered{Reply: s.Reply, Index: s.Index, Receipt: a.state.HighestID, Err: err})
+	return a.do(Delivered{Incarnation: "x", Reply: s.Reply, Index: s.Index, Receipt: a.state.HighestID, Err: err})
 }
 
 // phase brings a tale into a phase of the arrivals table.
@@ -440,7 +440,9 @@ func TestRestartsEndInProtection(t *testing.T) {
 
 // TestLooking: found, ruled out, and neither, which is told and then closed.
 func TestLooking(t *testing.T) {
-	look := func(a *tale, f Finding) *tale { return a.do(Looked{Reply: 1, Finding: f, Receipt: 77}) }
+	look := func(a *tale, f Finding) *tale {
+		return a.do(Looked{Incarnation: "x", Reply: 1, Finding: f, Receipt: 77})
+	}
 	a := newTale(t)
 	phase(a, "unknown")
 	if look(a.due(), Found); a.sketch() != "sends B, delivering" || a.state.Outbox[0].Parts[0].Receipt != 77 {

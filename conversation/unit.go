@@ -20,7 +20,8 @@ type unit struct {
 	order   []*loaded
 	effects []started
 	asked   int // model calls among the effects
-	highest map[int64]sighted
+	highest map[int64]int64
+	proofs  map[int64]proof
 	pruned  time.Time // when this unit forgot what is old, if it did
 }
 
@@ -37,7 +38,7 @@ type started struct {
 }
 
 func (e *Engine) newUnit() *unit {
-	return &unit{engine: e, now: e.now(), loaded: map[Key]*loaded{}, highest: map[int64]sighted{}}
+	return &unit{engine: e, now: e.now(), loaded: map[Key]*loaded{}, highest: map[int64]int64{}, proofs: map[int64]proof{}}
 }
 
 // apply does everything that is done in the transaction.
@@ -131,42 +132,44 @@ func (u *unit) fresh(identity string, a Arrival) (bool, error) {
 
 // first notes a message and reports whether it was unknown, with any content.
 func (u *unit) first(identity string, s Sighting, hash string) (bool, error) {
-	_, known, err := u.tx.Seen(identity, s)
-	if err != nil || known {
-		return false, err
+	if _, known := u.known(identity, s); known {
+		return false, nil
 	}
 	return true, u.tx.PutSeen(identity, s, Sight{Hash: hash, At: u.now})
 }
 
 // see notes a sighting and reports whether it was known with this content.
 func (u *unit) see(identity string, s Sighting, hash string) (bool, error) {
-	old, known, err := u.tx.Seen(identity, s)
-	if err != nil || known && old.Hash == hash {
-		return true, err
+	if old, known := u.known(identity, s); known && old.Hash == hash {
+		return true, nil
 	}
 	return false, u.tx.PutSeen(identity, s, Sight{Hash: hash, At: u.now})
 }
 
-// sighted is the newest message known in a sequence, and since when.
-type sighted struct {
-	id int64
-	at time.Time
+// known reads a sighting. One that cannot be read counts as none: to take a
+// message twice is better than to refuse the batch for ever.
+func (u *unit) known(identity string, s Sighting) (Sight, bool) {
+	v, known, err := u.tx.Seen(identity, s)
+	if err != nil {
+		u.engine.log.Error("a record cannot be read; it is written anew", "err", err)
+	}
+	return v, known && err == nil
+}
+
+// proof is a message of the bot with the time at which its send began: whatever
+// was shown well before that has a lower id.
+type proof struct {
+	id    int64
+	begun time.Time
 }
 
 // sight raises the highest message id known in a sequence.
 func (u *unit) sight(s Source) {
 	seq := u.engine.channel.Sequence(s.Chat)
-	if s.ID > u.top(seq).id {
-		u.highest[seq] = sighted{s.ID, u.now}
-	}
+	u.highest[seq] = max(u.top(seq), s.ID)
 }
 
-func (u *unit) top(seq int64) sighted {
-	if top, ok := u.highest[seq]; ok {
-		return top
-	}
-	return u.engine.highest[seq]
-}
+func (u *unit) top(seq int64) int64 { return max(u.highest[seq], u.engine.highest[seq]) }
 
 // step applies one event to one conversation. A record that cannot be read, or
 // a rule that panics, costs that event and nothing else.
@@ -180,8 +183,13 @@ func (u *unit) step(k Key, e Event) error {
 		return nil
 	}
 	e = u.withTurn(l.new.Key, e)
-	l.new.HighestID = u.top(u.engine.channel.Sequence(l.new.Key.Chat)).id
+	l.new.HighestID = u.top(u.engine.channel.Sequence(l.new.Key.Chat))
 	next, result, err := u.tryStep(l.new, e)
+	if g, ok := e.(Generated); ok && err != nil {
+		// Without its result the lease would be kept for ever.
+		u.engine.log.Error("a result was dropped: the rules panicked", "chat", k.Chat, "err", err)
+		next, result, err = u.tryStep(l.new, Generated{Work: g.Work, Meter: g.Meter, Err: errors.New("panic")})
+	}
 	if err != nil {
 		u.engine.log.Error("an event was dropped: the rules panicked", "chat", k.Chat, "event", fmt.Sprintf("%T", e), "err", err)
 		return nil
@@ -278,10 +286,13 @@ func (u *unit) record(k Key, r Result) error {
 		u.engine.log.Debug("generation ended", "chat", k.Chat, "generation", j.Generation, "version", j.Version,
 			"outcome", j.Outcome, "reason", j.Reason, "id", j.ID, "took", j.Meter.Took)
 	}
-	for _, id := range r.Known {
-		src := Source{Chat: k.Chat, ID: id}
+	for _, known := range r.Known {
+		src := Source{Chat: k.Chat, ID: known.ID}
 		do(u.tx.PutSeen(k.Identity(), src, Sight{At: u.now}))
 		u.sight(src)
+		if seq := u.engine.channel.Sequence(k.Chat); known.Begun.After(u.engine.proofs[seq].begun) {
+			u.proofs[seq] = proof{known.ID, known.Begun}
+		}
 	}
 	for _, e := range r.Effects {
 		if _, ok := e.(Generate); ok {

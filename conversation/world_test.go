@@ -97,6 +97,7 @@ func (w *world) start() {
 	}
 	w.store = store
 	w.dead.Store(false)
+	w.channel.Restart()
 	w.engine = conversation.New(conversation.Options{
 		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead, &w.commits, &w.fail},
 		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),

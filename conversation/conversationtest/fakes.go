@@ -78,6 +78,9 @@ func (m *Model) answer(ctx context.Context, n int, prompt []conversation.PromptM
 
 // Sleep waits, or returns the error of a context that ends before.
 func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	select {
 	case <-time.After(d):
 		return nil
@@ -99,6 +102,8 @@ type Channel struct {
 	PartSize int // longest part in bytes; 0 for no limit
 	// Fault, if set, decides what becomes of the n-th send, from 1.
 	Fault func(n int, to conversation.Key, text string) Fault
+	// Blank, if set, tells which texts show nothing.
+	Blank func(text string) bool
 	// Frame, if set, is called before a preview is shown.
 	Frame func(ctx context.Context, to conversation.Key, text string) error
 
@@ -106,6 +111,7 @@ type Channel struct {
 	ids    int64
 	sends  int
 	shown  []Shown
+	own    map[int64]bool // messages whose id the bot knows, or is about to
 	frames []Frame
 	typing int
 }
@@ -181,6 +187,9 @@ func (c *Channel) Texts(k conversation.Key) []string {
 
 // Compose implements [conversation.Channel].
 func (c *Channel) Compose(text string) []conversation.Part {
+	if c.Blank != nil && c.Blank(text) {
+		return nil
+	}
 	var parts []conversation.Part
 	for c.PartSize > 0 && len(text) > c.PartSize {
 		parts = append(parts, conversation.Part{Text: text[:c.PartSize]})
@@ -199,6 +208,9 @@ func (c *Channel) Send(ctx context.Context, to conversation.Key, part conversati
 	c.mu.Lock()
 	c.sends++
 	n := c.sends
+	if c.own == nil {
+		c.own = map[int64]bool{}
+	}
 	c.mu.Unlock()
 	var f Fault
 	if c.Fault != nil {
@@ -217,18 +229,33 @@ func (c *Channel) Send(ctx context.Context, to conversation.Key, part conversati
 			c.replace(part)
 		} else {
 			id = c.show(Shown{Key: to, Text: part.Text, Target: target})
+			c.own[id] = true
 		}
 		c.mu.Unlock()
 	}
-	if f.After > 0 {
-		if err := Sleep(ctx, f.After); err != nil {
-			return 0, &conversation.SendError{Kind: conversation.InDoubt, Err: err}
-		}
+	if err := Sleep(ctx, f.After); err != nil {
+		c.forget(id)
+		return 0, &conversation.SendError{Kind: conversation.InDoubt, Err: err}
 	}
 	if f.Err != nil {
+		c.forget(id)
 		return 0, f.Err
 	}
 	return id, nil
+}
+
+// Restart forgets what is only in the memory of the bot's process.
+func (c *Channel) Restart() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.own = map[int64]bool{}
+}
+
+// forget makes a message one whose id the bot does not know.
+func (c *Channel) forget(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.own, id)
 }
 
 // Preview implements [conversation.Channel].
@@ -261,25 +288,28 @@ func (c *Channel) Typing(context.Context, conversation.Key) error {
 
 // Probe implements [conversation.Channel] as an edit to the same text does it:
 // another message of the bot gets the text instead, and is removed if the part
-// is found beside it.
+// is found beside it. Like the real one it leaves messages alone whose id the
+// bot knows.
 func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversation.Part, candidates []int64) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var found, overwritten int64
+	var found int64
+	var overwritten []int64
 	for i := range c.shown {
 		s := &c.shown[i]
 		switch {
-		case s.Key != to || s.User || !slices.Contains(candidates, s.ID):
+		case s.Key != to || s.User || c.own[s.ID] || !slices.Contains(candidates, s.ID):
 		case s.Text == part.Text:
 			found = s.ID
 		default:
-			s.Text, overwritten = part.Text, s.ID
+			s.Text = part.Text
+			overwritten = append(overwritten, s.ID)
 		}
 	}
-	if found == 0 || overwritten == 0 {
-		return max(found, overwritten), nil
+	if found == 0 && len(overwritten) > 0 {
+		found, overwritten = overwritten[0], overwritten[1:]
 	}
-	c.shown = slices.DeleteFunc(c.shown, func(s Shown) bool { return s.ID == overwritten })
+	c.shown = slices.DeleteFunc(c.shown, func(s Shown) bool { return slices.Contains(overwritten, s.ID) })
 	return found, nil
 }
 

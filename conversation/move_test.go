@@ -1,0 +1,134 @@
+package conversation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"lastword/conversation"
+	"lastword/conversation/conversationtest"
+)
+
+// A group that becomes a supergroup, with both chats in odd phases when the bot
+// gets to know that they are one.
+
+var (
+	group = conversation.Key{Channel: "test", Bot: 1, Chat: -5}
+	super = conversation.Key{Channel: "test", Bot: 1, Chat: -1005}
+)
+
+// migrate lets the bot know of the move.
+func (w *world) migrate() {
+	w.t.Helper()
+	src := conversation.Source{Chat: group.Chat, ID: w.channel.Next(group, "moved")}
+	w.deliver(conversation.Arrival{Key: group, Source: src, Event: conversation.Migrated{To: super}})
+}
+
+// A notice of the new chat is on its way: later ones are not held up by it.
+func TestMoveWithANoticeOnItsWay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(group, "#old")
+		w.after(3 * time.Second)
+		slow := true
+		w.channel.Fault = func(n int, to conversation.Key, text string) conversationtest.Fault {
+			if to == super && slow {
+				slow = false
+				return conversationtest.Fault{After: time.Second}
+			}
+			return conversationtest.Fault{}
+		}
+		w.command(super, conversation.Stop{})
+		w.migrate()
+		w.after(3 * time.Second)
+		w.command(super, conversation.Reset{})
+		w.after(time.Minute)
+		w.wantShown(super, "(nothing_to_stop)", "(reset_done)")
+	})
+}
+
+// The old chat rests after a stop, the new one waits: the turn covers both.
+func TestMoveOfARestingChat(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(group, "#old")
+		w.after(500 * time.Millisecond)
+		w.command(group, conversation.Stop{})
+		w.after(time.Second)
+		w.say(super, "#new")
+		w.migrate()
+		w.after(time.Hour)
+		w.wantShown(super, "re: #old #new")
+	})
+}
+
+// Both chats have a history: nothing of it is lost, and it stays in order.
+func TestMoveJoinsTheHistories(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for i := range 2 {
+			w.say(group, fmt.Sprintf("#g%d", i))
+			w.after(3 * time.Second)
+		}
+		for i := range 3 {
+			w.say(super, fmt.Sprintf("#s%d", i))
+			w.after(3 * time.Second)
+		}
+		w.migrate()
+		for i := range 3 {
+			w.say(super, fmt.Sprintf("#n%d", i))
+			w.after(3 * time.Second)
+		}
+		calls := w.model.Calls()
+		if n := len(calls[len(calls)-1].Prompt); n != 15 {
+			t.Errorf("prompt has %d messages, want 7 turns and the question = 15", n)
+		}
+	})
+}
+
+// A reply is visible in the new chat: it is not given again.
+func TestMoveWithAVisibleReply(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(group, "#old")
+		w.after(3 * time.Second)
+		w.channel.Fault = func(n int, to conversation.Key, text string) conversationtest.Fault {
+			if to == super && n == 2 {
+				return conversationtest.Fault{After: time.Second}
+			}
+			return conversationtest.Fault{}
+		}
+		w.say(super, "#new")
+		w.after(1400 * time.Millisecond)
+		w.migrate()
+		w.after(20 * time.Second)
+		w.wantShown(super, "re: #new")
+	})
+}
+
+// Both chats have a reply on its way, under the same number.
+func TestMoveWithTwoRepliesOnTheirWay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.channel.Fault = func(n int, to conversation.Key, text string) conversationtest.Fault {
+			if to == super && n == 2 {
+				return conversationtest.Fault{After: time.Second}
+			}
+			if to == group {
+				return conversationtest.Fault{Before: 5 * time.Second, Err: &conversation.SendError{Kind: conversation.Moved, To: super.Chat, Err: errTest}}
+			}
+			return conversationtest.Fault{}
+		}
+		w.say(group, "#old")
+		w.after(200 * time.Millisecond)
+		w.say(super, "#new")
+		w.after(1400 * time.Millisecond)
+		w.migrate()
+		w.after(20 * time.Second)
+		var replies []string
+		for _, text := range w.channel.Texts(super) {
+			if strings.HasPrefix(text, "re:") {
+				replies = append(replies, text)
+			}
+		}
+		if got := strings.Join(replies, "|"); got != "re: #new|re: #old" {
+			t.Errorf("shown %q", w.channel.Texts(super))
+		}
+	})
+}

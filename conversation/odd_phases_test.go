@@ -1,0 +1,112 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+)
+
+// Sequences in which two things happen at once, each found by somebody who
+// tried to break the rules.
+
+// answers lists the parts of answers that the last step has claimed.
+func (a *tale) answers() (texts []string) {
+	for _, f := range a.result.Effects {
+		if s, ok := f.(Send); ok && s.Notice == nil {
+			texts = append(texts, s.Part.Text)
+		}
+	}
+	return texts
+}
+
+func TestMessageAfterAStopIsNotResting(t *testing.T) {
+	a := newTale(t)
+	phase(a, "committed")
+	a.do(Stop{}, a.message(2, "two"))
+	a.sends = a.sends[:1]
+	a.delivered(&SendError{Kind: NotSent})
+	if a.sketch() != "waits one, waits two, timer" {
+		t.Error(a.sketch())
+	}
+}
+
+func TestStopOfAReplyThatTurnsOutUnseen(t *testing.T) {
+	a := newTale(t)
+	phase(a, "generating")
+	a.do(a.answered("A"), Stop{})
+	a.sends = a.sends[:1]
+	a.delivered(&SendError{Kind: Later, After: 5 * time.Second})
+	a.wait(6 * time.Second).do(Due{})
+	if len(a.answers()) > 0 || a.state.Rest != AfterStop {
+		t.Error(a.sketch())
+	}
+}
+
+func TestFinishedReplyIsWithdrawnForAnEdit(t *testing.T) {
+	for _, event := range []string{"edit", "delete"} {
+		a := newTale(t)
+		a.rules.OnNewMessage = Finish
+		phase(a, "flooded")
+		if event == "edit" {
+			a.do(a.edit(1, "ONE"))
+		} else {
+			a.do(Deleted{Source: Source{Chat: 1, ID: 1}, Turn: a.edit(1, "").Turn})
+		}
+		if a.state.answer() != nil {
+			t.Errorf("after the %s: %s", event, a.sketch())
+		}
+	}
+}
+
+func TestProtectedReplyIsRevisedForAnEdit(t *testing.T) {
+	a := newTale(t)
+	a.rules.ReviseWindow = time.Minute
+	phase(a, "protected")
+	a.do(a.edit(1, "ONE"), a.answered("A"))
+	if a.delivered(nil); a.state.Revising == nil || !a.state.Timer.Set() {
+		t.Error("the edit is never answered: " + a.sketch())
+	}
+}
+
+func TestSearchSurvivesAClockSetBack(t *testing.T) {
+	a := newTale(t)
+	phase(a, "unknown")
+	a.now = a.now.Add(-365 * 24 * time.Hour)
+	a.rules.Owner = "next"
+	a.do(Recovered{})
+	for range 5 * 60 {
+		r := a.wait(time.Second).state.answer()
+		if r == nil || r.Parts[0].State == Closed {
+			return
+		}
+		a.do(Due{}, Looked{Incarnation: "x", Reply: r.ID, Finding: Unclear})
+	}
+	t.Error("after five minutes: " + a.sketch())
+}
+
+func TestRefusedReplyLeavesNewerInputItsTurn(t *testing.T) {
+	a := newTale(t)
+	phase(a, "protected")
+	a.do(a.message(2, "two"), a.answered("A"))
+	if a.delivered(&SendError{Kind: Refused}); a.state.Rest != "" || !a.state.Timer.Set() {
+		t.Error(a.sketch())
+	}
+}
+
+// TestLooksThatCannotBeMadeDoNotCount: an outage is not a search.
+func TestLooksThatCannotBeMadeDoNotCount(t *testing.T) {
+	a := newTale(t)
+	phase(a, "unknown")
+	for range 30 {
+		a.due().do(Looked{Incarnation: "x", Reply: 1, Finding: NotLooked})
+	}
+	if p := a.state.Outbox[0].Parts[0]; p.State != Unknown || p.Announced != 0 {
+		t.Errorf("%+v", p)
+	}
+	for range 200 {
+		if a.state.answer() == nil || a.state.Outbox[0].Parts[0].State != Unknown {
+			return
+		}
+		a.due().do(Looked{Incarnation: "x", Reply: 1, Finding: NotLooked})
+	}
+	t.Error("it waits for ever (I5)")
+}
