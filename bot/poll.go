@@ -41,6 +41,7 @@ type poller struct {
 	store func(ctx context.Context, raw []json.RawMessage, offset int64) error
 
 	trouble trouble
+	ahead   int64 // first number of a batch that left numbers out
 }
 
 type pollParams struct {
@@ -82,16 +83,25 @@ func (p *poller) once(ctx context.Context, offset int64) (int64, error) {
 	}
 	// The numbering can start anew at a lower number after a week without
 	// updates, so the offset follows the batch and not the highest number ever.
-	var next int64
+	var first, next int64
 	for _, r := range raw {
 		var u struct {
 			ID int64 `json:"update_id"`
 		}
 		_ = json.Unmarshal(r, &u)
 		next = max(next, u.ID+1)
+		if u.ID > 0 && (first == 0 || u.ID < first) {
+			first = u.ID
+		}
 	}
 	if next <= 1 {
 		return offset, errNoNumbers
+	}
+	if offset > 0 && first > offset && first != p.ahead {
+		// An update that comes again can come ahead of older ones, and to
+		// confirm it would drop those. So it is stored but not confirmed yet;
+		// if it is the first the next time, too, it is the next.
+		p.ahead, next = first, offset
 	}
 	if err := p.store(ctx, raw, next); err != nil {
 		return offset, &storeError{err}

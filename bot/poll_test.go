@@ -115,6 +115,20 @@ func TestPollOffsetsFollowTheBatch(t *testing.T) {
 	})
 }
 
+// TestPollLeavesNothingOut: an update that comes again ahead of older ones does
+// not confirm those; a numbering that really goes on higher is followed.
+func TestPollLeavesNothingOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, in := newRig(t, open()), &inbox{}
+		r.tg.script("getUpdates", updates(told(10, 1, "one")), updates(told(13, 4, "four")), updates(told(11, 2, "two")),
+			updates(told(12, 3, "three"), told(13, 4, "four")), updates(told(50, 5, "five")), updates(told(50, 5, "five")))
+		offsets, _ := polling(t, r, in, time.Second)
+		if got := strings.Join(offsets, " "); got != "0 11 11 12 14 14 51" {
+			t.Errorf("offsets %q", got)
+		}
+	})
+}
+
 func TestPollSurvives(t *testing.T) {
 	conflict := fail(409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running")
 	for name, tt := range map[string]struct {
