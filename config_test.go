@@ -60,7 +60,7 @@ log:   # all below is commented out
 		t.Fatal(err)
 	}
 	for _, x := range []struct{ got, want any }{
-		{string(c.Telegram.Token), "2:B"},
+		{c.Telegram.Token, "2:B"},
 		{fmt.Sprint(c.Access.Users), "[1 2]"},
 		{fmt.Sprint(c.Access.Groups), "[-1001234567890]"},
 		{c.LLM.Model, "from: {env}"},

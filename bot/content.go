@@ -92,7 +92,7 @@ type originator struct {
 }
 
 func origin(o originator) string {
-	name := ""
+	var name string
 	switch {
 	case o.User != nil:
 		name = o.User.name()

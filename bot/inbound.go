@@ -98,7 +98,7 @@ func (t *translator) incoming(a conversation.Arrival, raw json.RawMessage, edite
 	m := &message{}
 	if json.Unmarshal(raw, m) != nil {
 		t.skip(a.Update)
-		return a, false, nil
+		return a, false, nil //nolint:nilerr // one bad update is skipped; the error could quote it
 	}
 	if m.ID == 0 || m.Chat.ID == 0 || !m.Chat.private() && !m.Chat.group() {
 		return a, false, nil // a channel, or a message only one person sees
@@ -240,7 +240,7 @@ func (t *translator) membership(a conversation.Arrival, raw json.RawMessage) (co
 	var m membership
 	if json.Unmarshal(raw, &m) != nil || m.Chat.ID == 0 {
 		t.skip(a.Update)
-		return a, false, nil
+		return a, false, nil //nolint:nilerr // one bad update is skipped; the error could quote it
 	}
 	if m.New.User.ID != t.bot || !m.Chat.private() && !m.Chat.group() || !t.gate.admits(m.Chat) {
 		return a, false, nil

@@ -58,7 +58,7 @@ func (p *poller) run(ctx context.Context, offset int64) error {
 		next, err := p.once(ctx, offset)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the error is that it was told to end
 		case err == nil:
 			p.trouble.over()
 			offset = next

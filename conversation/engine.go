@@ -385,7 +385,7 @@ func (e *Engine) isolate(requests []request, why error) error {
 		}
 		if err := <-done; err != nil {
 			r.done <- err
-			return nil
+			return nil //nolint:nilerr // the channel gets it
 		}
 	}
 	r.done <- nil

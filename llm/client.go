@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -92,7 +93,7 @@ func (c *Client) leave() { <-c.places }
 // ended is the error for a context that ended. It is both the context's error
 // and its cause.
 func ended(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != ctx.Err() {
+	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) || !errors.Is(ctx.Err(), cause) {
 		return fmt.Errorf("model call: %w: %w", ctx.Err(), cause)
 	}
 	return fmt.Errorf("model call: %w", ctx.Err())

@@ -58,7 +58,7 @@ func (s *events) next() (event, error) {
 	}
 	for {
 		line, err := s.readLine()
-		if err != nil && (err == errEventSize || len(line) == 0) {
+		if err != nil && (errors.Is(err, errEventSize) || len(line) == 0) {
 			return s.rest(err)
 		}
 		if e, ok := s.takeLine(line); ok {
@@ -111,7 +111,7 @@ func (s *events) document() (event, error) {
 
 // rest returns an event that the end of the body cut short.
 func (s *events) rest(err error) (event, error) {
-	if len(s.data) == 0 || err == errEventSize {
+	if len(s.data) == 0 || errors.Is(err, errEventSize) {
 		return event{}, err
 	}
 	e := event{name: s.name, data: s.data, last: true}

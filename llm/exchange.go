@@ -37,7 +37,7 @@ func (c *Client) exchange(ctx context.Context, body chatRequest, progress func(s
 		return conversation.Completion{}, because(ctx, call, c.refusal(0, *a.fault, nil))
 	}
 	if !a.complete() {
-		if err == io.EOF && !a.known {
+		if errors.Is(err, io.EOF) && !a.known {
 			err = errNone
 		}
 		return conversation.Completion{}, because(ctx, call, err)

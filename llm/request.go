@@ -45,7 +45,7 @@ func (r *chatRequest) limit(field string, tokens int) {
 	if field == maxCompletionTokens {
 		r.MaxCompletionTokens = tokens
 	} else {
-		r.MaxTokens = tokens
+		r.MaxTokens = tokens //nolint:staticcheck // deprecated by OpenAI, and all that older and local services know
 	}
 }
 
