@@ -54,7 +54,8 @@ func newFake() *fakeTelegram {
 		"getUpdates":    idle,
 		"sendMessage":   result(`{"message_id":900,"date":1,"chat":{"id":7,"type":"private"},"text":"x"}`),
 		"setMyCommands": result(`true`), "deleteWebhook": result(`true`), "sendChatAction": result(`true`),
-		"answerCallbackQuery": result(`true`), "deleteMessage": result(`true`),
+		"editMessageReplyMarkup": fail(400, "Bad Request: message is not modified"),
+		"answerCallbackQuery":    result(`true`), "deleteMessage": result(`true`),
 	}}
 }
 

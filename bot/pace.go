@@ -47,7 +47,8 @@ type chatPace struct {
 	quiet  time.Time     // until when no typing may be shown
 	drafts time.Time     // until when no draft may be shown
 	gate   *semaphore.Weighted
-	sent   []int64 // newest messages of the bot: a probe must not meet them
+	sent   []int64     // newest messages of the bot: a probe must not meet them
+	doubts []time.Time // sends that may have become visible, under ids that nobody knows
 }
 
 // mostSent is how many messages of its own the bot remembers in a chat. A look
@@ -153,6 +154,28 @@ func (p *pace) shown(id, message int64) {
 	c := p.chat(id, time.Now())
 	c.sent = append(c.sent, message)
 	c.sent = c.sent[max(0, len(c.sent)-mostSent):]
+}
+
+// doubtKept is how long a send in doubt can be met by a probe.
+const doubtKept = 2 * time.Minute
+
+// doubted notes a send in doubt.
+func (p *pace) doubted(id int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	c := p.chat(id, now)
+	c.doubts = append(c.doubts, now)
+}
+
+// inDoubt counts the sends of a chat that a probe can meet.
+func (p *pace) inDoubt(id int64) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	c := p.chat(id, now)
+	c.doubts = slices.DeleteFunc(c.doubts, func(t time.Time) bool { return now.Sub(t) > doubtKept })
+	return len(c.doubts)
 }
 
 // unknown drops from ids those of messages of the bot that are known.

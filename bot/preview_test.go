@@ -113,12 +113,44 @@ func TestProbeLeavesKnownMessagesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.tg.always["editMessageText"] = fail(400, "Bad Request: message to edit not found")
-	if id, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "an answer"}, []int64{899, 900, 901}); id != 0 || err != nil {
+	if id, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "an answer"}, []int64{899, 900, 901}, false); id != 0 || err != nil {
 		t.Errorf("found %d, %v", id, err)
 	}
 	for _, c := range r.tg.of("editMessageText") {
 		if c.params["message_id"] == "900" {
 			t.Error("it edited the notice")
 		}
+	}
+}
+
+// TestStaleProbeShowsNothing: a look for an answer that is no longer wanted must
+// not put it on the screen.
+func TestStaleProbeShowsNothing(t *testing.T) {
+	absent, ours := fail(400, "Bad Request: message to edit not found"), fail(400, "Bad Request: message is not modified")
+	for name, tt := range map[string]struct {
+		answers []answer
+		doubts  int
+		found   int64
+		failed  bool
+	}{
+		"not there":            {[]answer{absent, absent, absent}, 1, 0, false},
+		"it is ours":           {[]answer{absent, ours, absent}, 1, 12, false},
+		"it could be a notice": {[]answer{absent, ours, absent}, 2, 0, true},
+		"two of ours":          {[]answer{ours, ours, absent}, 1, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, open())
+			for range tt.doubts {
+				r.pace.doubted(7)
+			}
+			r.tg.script("editMessageReplyMarkup", tt.answers...)
+			id, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "an answer"}, []int64{11, 12, 13}, true)
+			if id != tt.found || (err != nil) != tt.failed {
+				t.Errorf("found %d, %v", id, err)
+			}
+			if n := len(r.tg.of("editMessageText")); n != 0 {
+				t.Errorf("%d edits", n)
+			}
+		})
 	}
 }

@@ -38,7 +38,7 @@ func TestTheLogTellsNothing(t *testing.T) {
 			_, err := r.Send(t.Context(), key(7), conversation.Part{Text: "private words"}, conversation.Source{})
 			r.Bot.log.Error("send", "err", err, "bot", r.Bot)
 			r.Bot.log.Error("typing", "err", r.Typing(t.Context(), key(7)))
-			_, err = r.Probe(t.Context(), key(7), conversation.Part{Text: "private words"}, []int64{5})
+			_, err = r.Probe(t.Context(), key(7), conversation.Part{Text: "private words"}, []int64{5}, false)
 			r.Bot.log.Error("probe", "err", err)
 		}
 		log := strings.ReplaceAll(r.log.String(), `: private words"`, "") // that one the network said

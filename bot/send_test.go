@@ -252,7 +252,7 @@ func TestProbe(t *testing.T) {
 			r := newRig(t, open())
 			r.tg.script("editMessageText", tt.answers...)
 			p := conversation.Part{Text: "x", Entities: json.RawMessage(`[{"type":"bold","offset":0,"length":1}]`)}
-			id, err := r.Probe(t.Context(), key(7), p, []int64{11, 12, 13, 14})
+			id, err := r.Probe(t.Context(), key(7), p, []int64{11, 12, 13, 14}, false)
 			if id != tt.found || (err != nil) != tt.failed {
 				t.Errorf("%d, %v", id, err)
 			}
@@ -290,10 +290,10 @@ func TestProbeAndSendExcludeEachOther(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if _, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "y"}, []int64{11}); err != nil {
+		if _, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "y"}, []int64{11}, false); err != nil {
 			t.Error(err)
 		}
-		if d := r.tg.of("editMessageText")[0].at.Sub(start); d < 3*time.Second {
+		if d := r.tg.of("editMessageReplyMarkup")[0].at.Sub(start); d < 3*time.Second {
 			t.Errorf("looked after %v, in the middle of a send", d)
 		}
 		group.Wait()

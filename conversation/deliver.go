@@ -51,7 +51,9 @@ func (t *step) claimNext(r *Reply) {
 		// A look writes nothing anybody sees, so it can be made again if it
 		// does not come back.
 		p.wait(t.now, lookTimeout)
-		t.Effects = append(t.Effects, Look{Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p})
+		t.Effects = append(t.Effects, Look{
+			Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p, Stale: i == 0 && !r.Owned && t.Version != r.Version,
+		})
 		return
 	}
 	p.State, p.NotBefore, p.Waited, p.Above = Claimed, time.Time{}, 0, t.HighestID

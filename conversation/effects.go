@@ -267,7 +267,7 @@ func (e *Engine) find(k Key, l Look) Looked {
 	all := closed && len(candidates) <= mostCandidates
 	candidates = candidates[:min(len(candidates), mostCandidates)]
 	if len(candidates) > 0 {
-		id, err := e.channel.Probe(e.sendCtx, k, l.Part, candidates)
+		id, err := e.channel.Probe(e.sendCtx, k, l.Part, candidates, l.Stale)
 		if err != nil {
 			e.log.Warn("a part of unknown outcome could not be looked for", "chat", k.Chat, "err", err)
 			return result

@@ -73,8 +73,10 @@ type Channel interface {
 
 	// Probe looks for a part whose outcome is unknown among the ids given,
 	// without anybody seeing it, and returns the id that it has, or 0 if none
-	// of them is it. An error means that it could not be looked for.
-	Probe(ctx context.Context, to Key, part Part, candidates []int64) (id int64, err error)
+	// of them is it. An error means that it could not be looked for. stale
+	// means that the part must not become visible by it: then the channel may
+	// not try whether a message of the bot is the part by making it the part.
+	Probe(ctx context.Context, to Key, part Part, candidates []int64, stale bool) (id int64, err error)
 
 	// Sequence names the sequence from which the messages of a chat get their
 	// ids. Within one, ids only grow.

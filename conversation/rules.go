@@ -68,6 +68,7 @@ type Look struct {
 	Reply       uint64
 	Index       int
 	Part        Part
+	Stale       bool  // the part must not become visible by the look
 	Proof       proof // what bounds where the part can be; set by the engine
 }
 

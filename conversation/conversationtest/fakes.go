@@ -5,6 +5,7 @@ package conversationtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -290,7 +291,7 @@ func (c *Channel) Typing(context.Context, conversation.Key) error {
 // another message of the bot gets the text instead, and is removed if the part
 // is found beside it. Like the real one it leaves messages alone whose id the
 // bot knows.
-func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversation.Part, candidates []int64) (int64, error) {
+func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversation.Part, candidates []int64, stale bool) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found int64
@@ -301,6 +302,8 @@ func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversatio
 		case s.Key != to || s.User || c.own[s.ID] || !slices.Contains(candidates, s.ID):
 		case s.Text == part.Text:
 			found = s.ID
+		case stale:
+			return 0, errors.New("another message of the bot is in the way")
 		default:
 			s.Text = part.Text
 			overwritten = append(overwritten, s.ID)
