@@ -107,7 +107,7 @@ func (b *Bot) Send(ctx context.Context, to conversation.Key, p conversation.Part
 	case conversation.Later:
 		b.pace.flooded(to.Chat, failed.After)
 	case conversation.InDoubt:
-		b.pace.doubted(to.Chat)
+		b.pace.doubted(to.Chat, p.Text)
 	}
 	return 0, failed
 }

@@ -47,8 +47,8 @@ type chatPace struct {
 	quiet  time.Time     // until when no typing may be shown
 	drafts time.Time     // until when no draft may be shown
 	gate   *semaphore.Weighted
-	sent   []int64     // newest messages of the bot: a probe must not meet them
-	doubts []time.Time // sends that may have become visible, under ids that nobody knows
+	sent   []int64 // newest messages of the bot: a probe must not meet them
+	doubts []doubt // sends that may have become visible, under ids that nobody knows
 }
 
 // mostSent is how many messages of its own the bot remembers in a chat. A look
@@ -160,22 +160,30 @@ func (p *pace) shown(id, message int64) {
 const doubtKept = 2 * time.Minute
 
 // doubted notes a send in doubt.
-func (p *pace) doubted(id int64) {
+func (p *pace) doubted(id int64, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	c := p.chat(id, now)
-	c.doubts = append(c.doubts, now)
+	c.doubts = append(c.doubts, doubt{now, text})
 }
 
-// inDoubt counts the sends of a chat that a probe can meet.
-func (p *pace) inDoubt(id int64) int {
+type doubt struct {
+	at   time.Time
+	text string
+}
+
+// inDoubt reports whether a text is in doubt in a chat, and whether another is.
+func (p *pace) inDoubt(id int64, text string) (this, other bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	c := p.chat(id, now)
-	c.doubts = slices.DeleteFunc(c.doubts, func(t time.Time) bool { return now.Sub(t) > doubtKept })
-	return len(c.doubts)
+	c.doubts = slices.DeleteFunc(c.doubts, func(d doubt) bool { return now.Sub(d.at) > doubtKept })
+	for _, d := range c.doubts {
+		this, other = this || d.text == text, other || d.text != text
+	}
+	return this, other
 }
 
 // unknown drops from ids those of messages of the bot that are known.

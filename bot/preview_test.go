@@ -129,19 +129,19 @@ func TestStaleProbeShowsNothing(t *testing.T) {
 	absent, ours := fail(400, "Bad Request: message to edit not found"), fail(400, "Bad Request: message is not modified")
 	for name, tt := range map[string]struct {
 		answers []answer
-		doubts  int
+		doubts  []string
 		found   int64
 		failed  bool
 	}{
-		"not there":            {[]answer{absent, absent, absent}, 1, 0, false},
-		"it is ours":           {[]answer{absent, ours, absent}, 1, 12, false},
-		"it could be a notice": {[]answer{absent, ours, absent}, 2, 0, true},
-		"two of ours":          {[]answer{ours, ours, absent}, 1, 0, true},
+		"not there":            {[]answer{absent, absent, absent}, nil, 0, false},
+		"it is ours":           {[]answer{absent, ours, absent}, []string{"an answer"}, 12, false},
+		"it could be a notice": {[]answer{absent, ours, absent}, []string{"a notice"}, 0, true},
+		"two of ours":          {[]answer{ours, ours, absent}, []string{"an answer"}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, open())
-			for range tt.doubts {
-				r.pace.doubted(7)
+			for _, text := range tt.doubts {
+				r.pace.doubted(7, text)
 			}
 			r.tg.script("editMessageReplyMarkup", tt.answers...)
 			id, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "an answer"}, []int64{11, 12, 13}, true)

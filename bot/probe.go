@@ -40,13 +40,19 @@ func (b *Bot) Probe(ctx context.Context, to conversation.Key, p conversation.Par
 		return b.compare(ctx, to, p, ours)
 	case len(ours) == 0:
 		return 0, nil
-	case len(ours) == 1 && b.pace.inDoubt(to.Chat) <= 1:
-		return ours[0], nil // nothing else is in doubt
+	case len(ours) == 1 && b.certain(to, p):
+		return ours[0], nil
 	}
-	return 0, errInTheWay
+	return 0, conversation.ErrInTheWay
 }
 
-var errInTheWay = errors.New("another message of the bot may be in the way")
+// certain reports whether a message of the bot that nobody knows can only be
+// the part: nothing else is in doubt, as far back as this process remembers, or
+// the part has been in doubt for longer and nobody was told of it since.
+func (b *Bot) certain(to conversation.Key, p conversation.Part) bool {
+	this, other := b.pace.inDoubt(to.Chat, p.Text)
+	return !other && (this || p.Announced == 0)
+}
 
 // ours picks the messages of the bot.
 func (b *Bot) ours(ctx context.Context, to conversation.Key, candidates []int64) (ours []int64, err error) {

@@ -268,6 +268,10 @@ func (e *Engine) find(k Key, l Look) Looked {
 	candidates = candidates[:min(len(candidates), mostCandidates)]
 	if len(candidates) > 0 {
 		id, err := e.channel.Probe(e.sendCtx, k, l.Part, candidates, l.Stale)
+		if errors.Is(err, ErrInTheWay) {
+			result.Finding = Unclear
+			return result
+		}
 		if err != nil {
 			e.log.Warn("a part of unknown outcome could not be looked for", "chat", k.Chat, "err", err)
 			return result

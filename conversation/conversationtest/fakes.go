@@ -5,7 +5,6 @@ package conversationtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -303,7 +302,7 @@ func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversatio
 		case s.Text == part.Text:
 			found = s.ID
 		case stale:
-			return 0, errors.New("another message of the bot is in the way")
+			return 0, conversation.ErrInTheWay
 		default:
 			s.Text = part.Text
 			overwritten = append(overwritten, s.ID)
