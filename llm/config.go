@@ -45,7 +45,7 @@ func Default() Config {
 		BaseURL:           "https://api.openai.com/v1",
 		MaxTokensField:    maxTokens,
 		FirstTokenTimeout: 2 * time.Minute,
-		IdleTimeout:       time.Minute,
+		IdleTimeout:       12 * time.Second,
 		TotalTimeout:      10 * time.Minute,
 		MaxConcurrent:     8,
 		Retries:           3,

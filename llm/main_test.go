@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,6 +22,7 @@ const testKey = "sk-verysecret-0123456789"
 
 func testConfig() Config {
 	cfg := Default()
+	cfg.IdleTimeout = time.Minute
 	cfg.BaseURL = "http://llm.test/v1"
 	cfg.APIKey = testKey
 	cfg.Model = "some-model"
