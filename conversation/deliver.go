@@ -6,7 +6,8 @@ import (
 )
 
 // How long the engine looks for a part whose outcome is unknown. What arrives
-// meanwhile brings the next look forward, since it is what rules the part out.
+// meanwhile brings the next look forward: the sooner it is found, the sooner the
+// newer input has its turn.
 const (
 	firstLook   = 500 * time.Millisecond
 	nextLook    = time.Second
@@ -68,8 +69,8 @@ func (p *Part) wait(now time.Time, d time.Duration) {
 	p.NotBefore, p.Waited = now.Add(d), d
 }
 
-// lookAgain brings the look for an unknown part forward: the message that has
-// just arrived has a higher id than it.
+// lookAgain brings the look for an unknown part forward: somebody waits for it,
+// or a notice was shown whose id bounds the search.
 func (t *step) lookAgain() {
 	if a := t.answer(); a != nil {
 		if _, p := a.next(); p != nil && p.State == Unknown && p.Waited < lookTimeout {

@@ -84,7 +84,7 @@
 //	showing the answer    deliver.go
 //	what every step ends with, and the next deadline   rules.go
 //	the loop              engine.go
-//	one transaction       unit.go, move.go
+//	one transaction       unit.go, records.go, sightings.go, move.go
 //	slow work             effects.go
 //	what the model sees   prompt.go, tokens.go
 //	what others provide   ports.go

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 )
@@ -191,11 +190,10 @@ func (e *Engine) send(ctx context.Context, k Key, s Send) (result Delivered) {
 	if s.Notice != nil {
 		part = e.channel.Word(e.fill(k, *s.Notice))
 	}
-	begun := time.Now()
 	id, err := e.channel.Send(ctx, k, part, s.Target)
 	result.Receipt = id
 	if err == nil {
-		e.log.Debug("a part is visible", "chat", k.Chat, "part", s.Index, "took", time.Since(begun))
+		e.log.Debug("a part is visible", "chat", k.Chat, "part", s.Index, "took", e.now().Sub(result.Begun))
 		return result
 	}
 	result.Err = &SendError{Kind: InDoubt, Err: err}
@@ -318,6 +316,5 @@ func (e *Engine) candidates(k Key, l Look) (ids []int64, closed bool, err error)
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids)
 	return ids, closed, err
 }

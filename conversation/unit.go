@@ -3,7 +3,6 @@ package conversation
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -23,12 +22,6 @@ type unit struct {
 	highest map[int64]int64
 	proofs  map[int64]proof
 	pruned  time.Time // when this unit forgot what is old, if it did
-}
-
-// loaded is a conversation as it was read and as it is to be written.
-type loaded struct {
-	old, new State
-	existed  bool
 }
 
 // started is an effect of a conversation.
@@ -96,80 +89,6 @@ func (u *unit) accept(b Batch) error {
 	}
 	return u.tx.SetMeta(OffsetName(b.Identity), strconv.AppendInt(nil, b.Offset, 10))
 }
-
-// fresh reports whether an arrival was not seen before, and notes it: a message
-// by chat and id; an edit without a change by its content; an edit that comes
-// again, and whatever else is no message, by the number and the content of the
-// update, since numbers start anew after a quiet week.
-func (u *unit) fresh(identity string, a Arrival) (bool, error) {
-	if a.Source != (Source{}) {
-		u.sight(a.Source)
-	}
-	hash, edit := "", false
-	switch e := a.Event.(type) {
-	case Incoming:
-		hash = e.Message.Content.Hash()
-	case Edited:
-		hash, edit = e.Message.Content.Hash(), true
-	case Deleted, Migrated:
-		return true, nil // have no effect when they come again
-	}
-	if a.Source != (Source{}) && !edit {
-		return u.first(identity, a.Source, hash)
-	}
-	if a.Update != 0 {
-		seen, err := u.see(identity, Sighting{ID: a.Update}, a.Digest)
-		if seen || err != nil {
-			return false, err
-		}
-	}
-	if !edit {
-		return true, nil
-	}
-	seen, err := u.see(identity, a.Source, hash)
-	return !seen, err
-}
-
-// first notes a message and reports whether it was unknown, with any content.
-func (u *unit) first(identity string, s Sighting, hash string) (bool, error) {
-	if _, known := u.known(identity, s); known {
-		return false, nil
-	}
-	return true, u.tx.PutSeen(identity, s, Sight{Hash: hash, At: u.now})
-}
-
-// see notes a sighting and reports whether it was known with this content.
-func (u *unit) see(identity string, s Sighting, hash string) (bool, error) {
-	if old, known := u.known(identity, s); known && old.Hash == hash {
-		return true, nil
-	}
-	return false, u.tx.PutSeen(identity, s, Sight{Hash: hash, At: u.now})
-}
-
-// known reads a sighting. One that cannot be read counts as none: to take a
-// message twice is better than to refuse the batch for ever.
-func (u *unit) known(identity string, s Sighting) (Sight, bool) {
-	v, known, err := u.tx.Seen(identity, s)
-	if err != nil {
-		u.engine.log.Error("a record cannot be read; it is written anew", "err", err)
-	}
-	return v, known && err == nil
-}
-
-// proof is a message of the bot with the time at which its send began: whatever
-// was shown well before that has a lower id.
-type proof struct {
-	id    int64
-	begun time.Time
-}
-
-// sight raises the highest message id known in a sequence.
-func (u *unit) sight(s Source) {
-	seq := u.engine.channel.Sequence(s.Chat)
-	u.highest[seq] = max(u.top(seq), s.ID)
-}
-
-func (u *unit) top(seq int64) int64 { return max(u.highest[seq], u.engine.highest[seq]) }
 
 // step applies one event to one conversation. A record that cannot be read, or
 // a rule that panics, costs that event and nothing else.
@@ -342,65 +261,4 @@ func (u *unit) load(k Key) (*loaded, error) {
 	u.loaded[k] = l
 	u.order = append(u.order, l)
 	return l, nil
-}
-
-// readState reads the records of a conversation.
-func readState(tx Tx, k Key) (State, bool, error) {
-	s := State{Key: k}
-	var existed bool
-	var errs [5]error
-	s.Conversation, existed, errs[0] = tx.Conversation(k)
-	s.Messages, errs[1] = tx.Messages(k)
-	s.Timer, errs[2] = tx.Timer(k)
-	s.Lease, errs[3] = tx.Lease(k)
-	s.Outbox, errs[4] = tx.Outbox(k)
-	return s, existed, errors.Join(errs[:]...)
-}
-
-// write puts back what has changed, record by record: so saving a conversation
-// cannot touch its timer (I6), and a turn costs few bytes.
-func (l *loaded) write(tx Tx) error {
-	k := l.new.Key
-	var errs []error
-	do := func(err error) { errs = append(errs, err) }
-	blank := Conversation{Incarnation: l.new.Incarnation}
-	if !reflect.DeepEqual(l.old.Conversation, l.new.Conversation) && (l.existed || !reflect.DeepEqual(l.new.Conversation, blank)) {
-		do(tx.PutConversation(k, l.new.Conversation))
-	}
-	switch {
-	case l.old.Timer == l.new.Timer:
-	case l.new.Timer.Set():
-		do(tx.Arm(k, l.new.Timer))
-	default:
-		do(tx.Disarm(k))
-	}
-	switch {
-	case l.old.Lease == l.new.Lease:
-	case l.new.Lease.Held():
-		do(tx.PutLease(k, l.new.Lease))
-	default:
-		do(tx.DeleteLease(k))
-	}
-	diff(l.old.Messages, l.new.Messages, func(m Message) Version { return m.Version },
-		func(m Message) { do(tx.PutMessage(k, m)) }, func(v Version) { do(tx.DeleteMessage(k, v)) })
-	diff(l.old.Outbox, l.new.Outbox, func(r Reply) uint64 { return r.ID },
-		func(r Reply) { do(tx.PutReply(k, r)) }, func(id uint64) { do(tx.DeleteReply(k, id)) })
-	return errors.Join(errs...)
-}
-
-// diff tells what has to be written for a list to become another.
-func diff[T any, ID comparable](old, new []T, id func(T) ID, put func(T), drop func(ID)) {
-	was := map[ID]T{}
-	for _, v := range old {
-		was[id(v)] = v
-	}
-	for _, v := range new {
-		if o, ok := was[id(v)]; !ok || !reflect.DeepEqual(o, v) {
-			put(v)
-		}
-		delete(was, id(v))
-	}
-	for gone := range was {
-		drop(gone)
-	}
 }
