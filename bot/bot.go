@@ -29,8 +29,6 @@ import (
 	"sync"
 	"time"
 
-	telegram "github.com/go-telegram/bot"
-
 	"lastword/conversation"
 )
 
@@ -45,13 +43,8 @@ type Bot struct {
 
 	pollTimeout time.Duration
 	streaming   bool
-	loaded      bool          // the gate has its record
-	answering   chan struct{} // places for buttons that are being answered
+	loaded      bool // the gate has its record
 }
-
-// mostAnswers bounds the buttons that are answered at a time; the others are
-// not: their clients give up by themselves.
-const mostAnswers = 8
 
 // New makes a bot. It does nothing until Run.
 func New(cfg Config, access AccessConfig, store conversation.Store, log *slog.Logger) (*Bot, error) {
@@ -72,8 +65,7 @@ func newBot(cfg Config, access AccessConfig, store conversation.Store, log *slog
 	}
 	return &Bot{
 		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout, streaming: cfg.Streaming == streamingAuto,
-		gate:      &gate{config: access, bot: id, store: store, now: time.Now},
-		answering: make(chan struct{}, mostAnswers),
+		gate: &gate{config: access, bot: id, store: store, now: time.Now},
 	}, nil
 }
 
@@ -150,7 +142,6 @@ func (b *Bot) Run(ctx context.Context, receive func(context.Context, conversatio
 	b.log.Info("connected to Telegram", "bot", b.id, "username", me.Username)
 	group.Go(func() { b.RegisterCommands(ctx) })
 	t := &translator{bot: b.id, username: me.Username, gate: b.gate, log: b.log}
-	t.answer = func(c callback) { b.answer(ctx, &group, c) }
 	p.store = func(ctx context.Context, raw []json.RawMessage, next int64) error {
 		batch, err := t.batch(raw, next)
 		if err != nil {
@@ -198,24 +189,4 @@ func (b *Bot) offset() (int64, error) {
 		return 0, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return max(n, 0), nil // a negative offset would make Telegram forget updates
-}
-
-// answer lets a button of an earlier version stop waiting.
-func (b *Bot) answer(ctx context.Context, group *sync.WaitGroup, c callback) {
-	select {
-	case b.answering <- struct{}{}:
-	default:
-		return
-	}
-	group.Go(func() {
-		defer func() { <-b.answering }()
-		ctx, cancel := context.WithTimeout(ctx, callPatience)
-		defer cancel()
-		_, err := b.api.sends.AnswerCallbackQuery(ctx, &telegram.AnswerCallbackQueryParams{
-			CallbackQueryID: c.ID, Text: wordsFor(c.From.Language).outdated,
-		})
-		if err != nil && ctx.Err() == nil {
-			b.log.Debug("a button could not be answered", "err", b.explain(err))
-		}
-	})
 }

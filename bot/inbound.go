@@ -32,7 +32,6 @@ type translator struct {
 	bot      int64
 	username string // without @
 	gate     *gate
-	answer   func(callback) // lets a button stop waiting
 	log      *slog.Logger
 }
 
@@ -82,9 +81,8 @@ func (t *translator) update(raw json.RawMessage) (a conversation.Arrival, ok boo
 	case u.Stopped != nil:
 		return t.stopped(a, u.Stopped), true, nil
 	case u.Callback != nil:
-		if c := (callback{}); json.Unmarshal(u.Callback, &c) == nil && c.ID != "" {
-			t.answer(c)
-		}
+		a, ok = t.pressed(a, u.Callback)
+		return a, ok, nil
 	}
 	return a, false, nil
 }

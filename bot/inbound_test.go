@@ -13,7 +13,7 @@ import (
 
 func testTranslator(access AccessConfig) *translator {
 	g := &gate{config: access, bot: 42, store: &memory{}, now: time.Now}
-	return &translator{bot: 42, username: "lastword_bot", gate: g, answer: func(callback) {}, log: slog.New(slog.DiscardHandler)}
+	return &translator{bot: 42, username: "lastword_bot", gate: g, log: slog.New(slog.DiscardHandler)}
 }
 
 const (

@@ -39,11 +39,14 @@ func (b *Bot) Compose(text string) []conversation.Part {
 
 // Word implements [conversation.Channel].
 func (b *Bot) Word(n conversation.Notice) conversation.Part {
-	parts := markup.Plain(noticeText(n, time.Now())).Split(markup.Message)
-	if len(parts) == 0 {
-		return conversation.Part{Text: "…"}
+	p := conversation.Part{Text: "…"}
+	if parts := markup.Plain(noticeText(n, time.Now())).Split(markup.Message); len(parts) > 0 {
+		p = part(parts[0])
 	}
-	return part(parts[0])
+	if n.Press != nil {
+		p.Buttons = []conversation.Button{{Press: *n.Press, Label: wordsFor(n.Language).labels[n.Press.Do]}}
+	}
+	return p
 }
 
 func part(t markup.Text) conversation.Part {
@@ -103,11 +106,8 @@ func (b *Bot) Send(ctx context.Context, to conversation.Key, p conversation.Part
 		b.pace.shown(to.Chat, id)
 		return id, nil
 	}
-	switch failed.Kind {
-	case conversation.Later:
+	if failed.Kind == conversation.Later {
 		b.pace.flooded(to.Chat, failed.After)
-	case conversation.InDoubt:
-		b.pace.doubted(to.Chat, p.Text)
 	}
 	return 0, failed
 }
@@ -120,6 +120,7 @@ var noPreview = &models.LinkPreviewOptions{IsDisabled: telegram.True()}
 func sending(to conversation.Key, p conversation.Part, target conversation.Source) *telegram.SendMessageParams {
 	params := &telegram.SendMessageParams{
 		ChatID: to.Chat, MessageThreadID: int(to.Thread), Text: p.Text, Entities: formatting(p), LinkPreviewOptions: noPreview,
+		ReplyMarkup: keyboard(to, p.Buttons),
 	}
 	if target.ID != 0 && target.Chat == to.Chat {
 		params.ReplyParameters = &models.ReplyParameters{MessageID: int(target.ID), AllowSendingWithoutReply: true}

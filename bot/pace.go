@@ -48,7 +48,6 @@ type chatPace struct {
 	drafts time.Time     // until when no draft may be shown
 	gate   *semaphore.Weighted
 	sent   []int64 // newest messages of the bot: a probe must not meet them
-	doubts []doubt // sends that may have become visible, under ids that nobody knows
 }
 
 // mostSent is how many messages of its own the bot remembers in a chat. A look
@@ -154,36 +153,6 @@ func (p *pace) shown(id, message int64) {
 	c := p.chat(id, time.Now())
 	c.sent = append(c.sent, message)
 	c.sent = c.sent[max(0, len(c.sent)-mostSent):]
-}
-
-// doubtKept is how long a send in doubt can be met by a probe.
-const doubtKept = 2 * time.Minute
-
-// doubted notes a send in doubt.
-func (p *pace) doubted(id int64, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	c := p.chat(id, now)
-	c.doubts = append(c.doubts, doubt{now, text})
-}
-
-type doubt struct {
-	at   time.Time
-	text string
-}
-
-// inDoubt reports whether a text is in doubt in a chat, and whether another is.
-func (p *pace) inDoubt(id int64, text string) (this, other bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	c := p.chat(id, now)
-	c.doubts = slices.DeleteFunc(c.doubts, func(d doubt) bool { return now.Sub(d.at) > doubtKept })
-	for _, d := range c.doubts {
-		this, other = this || d.text == text, other || d.text != text
-	}
-	return this, other
 }
 
 // unknown drops from ids those of messages of the bot that are known.

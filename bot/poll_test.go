@@ -256,23 +256,6 @@ func TestRunEndsAtOnce(t *testing.T) {
 	})
 }
 
-func TestButtonsAreAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, in := newRig(t, open()), &inbox{}
-		r.tg.script("getUpdates", updates(`{"update_id":5,"callback_query":{"id":"cb1","from":{"id":7,"language_code":"ru"},"data":"x"}}`))
-		if _, err := polling(t, r, in, time.Second); err != nil {
-			t.Fatal(err)
-		}
-		calls := r.tg.of("answerCallbackQuery")
-		if len(calls) != 1 || calls[0].params["text"] != russian.outdated {
-			t.Errorf("%v", calls)
-		}
-		if len(in.batches) != 1 || len(in.batches[0].Arrivals) != 0 || in.batches[0].Offset != 6 {
-			t.Errorf("%+v", in.batches)
-		}
-	})
-}
-
 func TestCheck(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer answer

@@ -16,58 +16,68 @@ const (
 	probeLimit    = 45 * time.Second // of a look: it is made again after a minute
 )
 
-// Probe implements [conversation.Channel]. It first asks which of the candidates
-// are messages of the bot, by taking away a keyboard that none of them has: that
-// changes nothing. Which of those is the part is told by an edit to its text: to
-// the part that changes nothing either, but another message would become it.
-func (b *Bot) Probe(ctx context.Context, to conversation.Key, p conversation.Part, candidates []int64, stale bool) (int64, error) {
+// Probe implements [conversation.Channel]. It gives each candidate the buttons
+// of the part: to the part that changes nothing, and no other message has the
+// same. If the part has none, taking the buttons away tells it from messages
+// that have some. Which of those without is the part is told by an edit to its
+// text: to the part that changes nothing either, but another message would
+// become it.
+func (b *Bot) Probe(ctx context.Context, to conversation.Key, p conversation.Part, candidates []int64, stale bool) (conversation.Probed, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	if d, _ := b.pace.left(to.Chat); d > 0 {
-		return 0, errPaced
+		return conversation.Probed{}, errPaced
 	}
 	leave, err := b.pace.enter(ctx, to.Chat, exclusive)
 	if err != nil {
-		return 0, err
+		return conversation.Probed{}, err
 	}
 	defer leave()
 	candidates = b.pace.unknown(to.Chat, candidates) // some may have been sent since they were listed
-	ours, err := b.ours(ctx, to, candidates[:min(len(candidates), mostCandidates)])
+	met, err := b.meet(ctx, to, p, candidates[:min(len(candidates), mostCandidates)])
 	switch {
 	case err != nil:
-		return 0, b.lookFailed(to, err)
-	case !stale:
-		return b.compare(ctx, to, p, ours)
-	case len(ours) == 0:
-		return 0, nil
-	case len(ours) == 1 && b.certain(to, p):
-		return ours[0], nil
+		return met, b.lookFailed(to, err)
+	case len(p.Buttons) > 0, stale, len(met.Can) == 0:
+		return met, nil
 	}
-	return 0, conversation.ErrInTheWay
+	id, err := b.compare(ctx, to, p, met.Can)
+	met.Can = nil
+	if id != 0 {
+		met.Can = []int64{id}
+	}
+	return met, err
 }
 
-// certain reports whether a message of the bot that nobody knows can only be
-// the part: nothing else is in doubt, as far back as this process remembers, or
-// the part has been in doubt for longer and nobody was told of it since.
-func (b *Bot) certain(to conversation.Key, p conversation.Part) bool {
-	this, other := b.pace.inDoubt(to.Chat, p.Text)
-	return !other && (this || p.Announced == 0)
-}
-
-// ours picks the messages of the bot.
-func (b *Bot) ours(ctx context.Context, to conversation.Key, candidates []int64) (ours []int64, err error) {
+// meet tells messages of the bot by their buttons. Those that are not the part
+// have none afterwards.
+func (b *Bot) meet(ctx context.Context, to conversation.Key, p conversation.Part, candidates []int64) (met conversation.Probed, err error) {
+	buttons := keyboard(to, p.Buttons)
 	for _, id := range candidates {
 		call, cancel := context.WithTimeout(ctx, probePatience)
-		_, err := b.api.sends.EditMessageReplyMarkup(call, &telegram.EditMessageReplyMarkupParams{ChatID: to.Chat, MessageID: int(id)})
+		_, err := b.api.sends.EditMessageReplyMarkup(call, &telegram.EditMessageReplyMarkupParams{
+			ChatID: to.Chat, MessageID: int(id), ReplyMarkup: buttons,
+		})
 		cancel()
 		switch why := refusal(err); {
-		case err == nil, says(why, notModified):
-			ours = append(ours, id)
+		case says(why, notModified):
+			met.Can = append(met.Can, id)
+			if buttons != nil {
+				return met, nil
+			}
+		case err == nil:
+			met.Others = append(met.Others, id)
+			if buttons == nil {
+				continue
+			}
+			if err := b.setKeyboard(ctx, to, id, nil); err != nil {
+				return met, err
+			}
 		case !says(why, notOurs):
-			return nil, err
+			return met, err
 		}
 	}
-	return ours, nil
+	return met, nil
 }
 
 // compare finds the part among messages of the bot.
@@ -100,6 +110,7 @@ func (b *Bot) edit(ctx context.Context, to conversation.Key, p conversation.Part
 	defer cancel()
 	_, err := b.api.sends.EditMessageText(ctx, &telegram.EditMessageTextParams{
 		ChatID: to.Chat, MessageID: int(id), Text: p.Text, Entities: formatting(p), LinkPreviewOptions: noPreview,
+		ReplyMarkup: keyboard(to, p.Buttons),
 	})
 	return err
 }

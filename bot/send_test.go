@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -223,80 +221,6 @@ func TestTyping(t *testing.T) {
 		if _, err := r.Send(t.Context(), k, conversation.Part{Text: "x"}, conversation.Source{}); err != nil {
 			t.Errorf("a send during it: %v", err)
 		}
-	})
-}
-
-func TestProbe(t *testing.T) {
-	same := fail(400, "Bad Request: message is not modified: specified new message content and reply markup are exactly the same")
-	absent := fail(400, "Bad Request: message to edit not found")
-	others := fail(400, "Bad Request: message can't be edited")
-	edited := result(`{"message_id":1,"date":1,"chat":{"id":7,"type":"private"},"text":"x"}`)
-	for name, tt := range map[string]struct {
-		answers []answer
-		found   int64
-		failed  bool
-		deleted string
-	}{
-		"found":              {[]answer{absent, others, same}, 13, false, ""},
-		"absent":             {[]answer{absent, others, absent, fail(400, "Bad Request: MESSAGE_ID_INVALID")}, 0, false, ""},
-		"overwritten":        {[]answer{absent, edited, absent, absent}, 12, false, ""},
-		"overwritten, found": {[]answer{edited, absent, same}, 13, false, "11"},
-		"overwritten twice":  {[]answer{edited, absent, edited, absent}, 11, false, "13"},
-		"flood":              {[]answer{absent, flood(3)}, 0, true, ""},
-		"500":                {[]answer{fail(500, "Internal Server Error")}, 0, true, ""},
-		"broken":             {[]answer{broken(io.EOF)}, 0, true, ""},
-		"blocked":            {[]answer{fail(403, "Forbidden: bot was blocked by the user")}, 0, true, ""},
-		"then broken":        {[]answer{edited, broken(io.EOF)}, 11, false, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, open())
-			r.tg.script("editMessageText", tt.answers...)
-			p := conversation.Part{Text: "x", Entities: json.RawMessage(`[{"type":"bold","offset":0,"length":1}]`)}
-			id, err := r.Probe(t.Context(), key(7), p, []int64{11, 12, 13, 14}, false)
-			if id != tt.found || (err != nil) != tt.failed {
-				t.Errorf("%d, %v", id, err)
-			}
-			var deleted []string
-			for _, c := range r.tg.of("deleteMessage") {
-				deleted = append(deleted, c.params["message_id"])
-			}
-			if got := strings.Join(deleted, " "); got != tt.deleted {
-				t.Errorf("deleted %q", got)
-			}
-			first := r.tg.of("editMessageText")[0].params
-			if _, markup := first["reply_markup"]; markup || first["text"] != "x" || !strings.Contains(first["entities"], "bold") {
-				t.Errorf("params %v", first)
-			}
-		})
-	}
-}
-
-func TestProbeAndSendExcludeEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, open())
-		slow := func(ctx context.Context, c call) (*http.Response, error) {
-			if ctx != nil {
-				time.Sleep(3 * time.Second)
-			}
-			return r.tg.always["sendMessage"](ctx, c)
-		}
-		r.tg.script("sendMessage", slow)
-		r.tg.always["editMessageText"] = fail(400, "Bad Request: message to edit not found")
-		start := time.Now()
-		var group sync.WaitGroup
-		group.Go(func() {
-			if _, err := r.Send(t.Context(), key(7), conversation.Part{Text: "x"}, conversation.Source{}); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		if _, err := r.Probe(t.Context(), key(7), conversation.Part{Text: "y"}, []int64{11}, false); err != nil {
-			t.Error(err)
-		}
-		if d := r.tg.of("editMessageReplyMarkup")[0].at.Sub(start); d < 3*time.Second {
-			t.Errorf("looked after %v, in the middle of a send", d)
-		}
-		group.Wait()
 	})
 }
 

@@ -142,8 +142,10 @@ func (m *message) body() string {
 }
 
 type callback struct {
-	ID   string `json:"id"`
-	From user   `json:"from"`
+	ID      string          `json:"id"`
+	From    user            `json:"from"`
+	Message json.RawMessage `json:"message"` // with the button; only its chat and id if it is too old
+	Data    json.RawMessage `json:"data"`
 }
 
 type membership struct {

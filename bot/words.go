@@ -22,8 +22,10 @@ type words struct {
 	statusTokensFmt                                string // of the numbers of prompt and completion tokens
 	statusWorking, statusIdle, statusRecent        string
 	outcomes                                       map[conversation.Outcome]string
-	now, secondsFmt, minutesFmt, hoursFmt, daysFmt string // ages
-	outdated                                       string // answer to a button, up to 200 characters
+	now, secondsFmt, minutesFmt, hoursFmt, daysFmt string                         // ages
+	working                                        string                         // with a button to stop
+	outdated, redoing, busy, showing               string                         // answers to a button, up to 200 characters
+	labels                                         map[conversation.Action]string // of buttons
 	paired, strangerFmt, strangeGroup              string
 	notOwner, allowUsage, openToAll                string
 	allowedFmt, deniedFmt, cannotDenyFmt, tookFmt  string
@@ -75,8 +77,26 @@ func noticeText(n conversation.Notice, now time.Time) string {
 		return w.halted
 	case conversation.Doubtful:
 		return fmt.Sprintf(w.doubtfulFmt, n.ID)
+	case conversation.Working:
+		return w.working
 	}
 	return fmt.Sprintf(w.failedFmt, n.ID) // also of a code that is newer than this table
+}
+
+// toastText words the answer to a press; empty for none.
+func toastText(n conversation.Notice) string {
+	w := wordsFor(n.Language)
+	switch n.Code {
+	case conversation.Outdated:
+		return w.outdated
+	case conversation.Redoing:
+		return w.redoing
+	case conversation.Busy:
+		return w.busy
+	case conversation.Showing:
+		return w.showing
+	}
+	return ""
 }
 
 // status words a status report, one fact a line.

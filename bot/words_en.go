@@ -25,7 +25,7 @@ var english = words{
 	unanswerableFmt: "Sorry, I cannot answer at the moment: the language model refuses to work for me. " +
 		"Whoever runs this bot can find the reason in its log. I have kept your messages. (error %s)",
 	undeliveredFmt: "Sorry, Telegram did not accept my answer. I have kept your messages: write anything to try again. (error %s)",
-	doubtfulFmt:    "My last answer may not have reached you: Telegram did not confirm it. If you cannot see it, please ask again. (ref %s)",
+	doubtfulFmt:    "My last answer may not have reached you: Telegram did not confirm it. If you cannot see it, press the button. (ref %s)",
 
 	statusVersionFmt: "Changes in this conversation: %d",
 	statusWaitingFmt: "Messages without an answer: %d",
@@ -49,7 +49,15 @@ var english = words{
 	daysFmt:    "%d days ago",
 	tookFmt:    ", took %.1f s",
 
+	working:  "I am working on a longer answer.",
 	outdated: "This button is no longer current.",
+	redoing:  "I am writing another answer.",
+	busy:     "I am at it already.",
+	showing:  "Here it comes.",
+	labels: map[conversation.Action]string{
+		conversation.ShowAnswer: "Show the answer",
+		conversation.StopAnswer: "⏹ Stop",
+	},
 
 	paired: "Welcome! You are now the owner of this bot. Nobody else can talk to it unless you let them: " +
 		"/allow and a user's id, or /allow in a group. Now write to me as you would to a person.",

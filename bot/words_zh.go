@@ -24,7 +24,7 @@ var chinese = words{
 	tooLongFmt:      "抱歉，内容太长，我一次读不完。请少发一些，或用 /new 重新开始。（错误 %s）",
 	unanswerableFmt: "抱歉，我暂时无法回答：语言模型拒绝为我服务。机器人的管理者可以在日志里查到原因。你的消息我都留着。（错误 %s）",
 	undeliveredFmt:  "抱歉，Telegram 没有接受我的回答。你的消息我都留着：随便发点什么，我就再试一次。（错误 %s）",
-	doubtfulFmt:     "我上一条回答可能没有送到：Telegram 没有确认。如果你没看到，请再问一次。（编号 %s）",
+	doubtfulFmt:     "我上一条回答可能没有送到：Telegram 没有确认。如果你没看到，请按下面的按钮。（编号 %s）",
 
 	statusVersionFmt: "本次对话的变动次数：%d",
 	statusWaitingFmt: "还没回答的消息：%d",
@@ -48,7 +48,15 @@ var chinese = words{
 	daysFmt:    "%d 天前",
 	tookFmt:    "，用时 %.1f 秒",
 
+	working:  "正在写一个较长的回答。",
 	outdated: "这个按钮已经失效。",
+	redoing:  "正在重新回答。",
+	busy:     "正在处理。",
+	showing:  "马上显示。",
+	labels: map[conversation.Action]string{
+		conversation.ShowAnswer: "显示回答",
+		conversation.StopAnswer: "⏹ 停止",
+	},
 
 	paired: "欢迎！你现在是这个机器人的主人。没有你的允许，别人不能和它说话：" +
 		"发送 /allow 加用户编号，或在群组里发送 /allow。现在，像跟朋友聊天一样给我发消息吧。",

@@ -195,6 +195,11 @@ func (t *step) wipe(language string, upTo Version) {
 	t.drop(upTo)
 	t.Closing, t.Turned, t.Budget = nil, 0, 0
 	t.Forget, t.Turns, t.Undo, t.Amend = true, nil, nil, nil
+	t.Outbox = slices.DeleteFunc(t.Outbox, func(r Reply) bool { return r.Repeat && !r.visible() })
+	if t.Buttons != 0 {
+		t.Effects = append(t.Effects, Unbutton{t.Buttons})
+		t.Buttons = 0
+	}
 	t.say(Notice{Code: code, Language: language})
 }
 
@@ -222,7 +227,7 @@ func (t *step) stop(e Stop) {
 		code = StopDone
 	case a != nil && t.truncate(a):
 		code = StopRest
-	case a != nil && a.Revises == 0 && a.Parts[0].State != Sent && !a.Stopped:
+	case a != nil && a.Of == 0 && a.Parts[0].State != Sent && !a.Stopped:
 		a.Stopped, a.StoppedAt = true, t.Version // withdrawn, if it turns out that nobody has seen it
 		code = StopDone
 	case t.generating() && t.Lease.Cancelled == "":

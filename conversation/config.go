@@ -3,6 +3,7 @@ package conversation
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type Config struct {
 	MaxRestarts  int           `yaml:"max_restarts"`   // cancelled calls after which a turn is protected
 	LeaseTTL     time.Duration `yaml:"lease_ttl"`      // how long a dead worker can hold a conversation
 	ReviseWindow time.Duration `yaml:"revise_window"`  // how long an edit changes the reply; 0: it corrects the history only
+	Regenerate   Regenerating  `yaml:"regenerate"`     // what the button under a reply does
 }
 
 // OnNewMessage is a policy.
@@ -35,6 +37,7 @@ func DefaultConfig() Config {
 		MaxRestarts:  3,
 		LeaseTTL:     30 * time.Second,
 		ReviseWindow: 15 * time.Minute,
+		Regenerate:   LastRequested,
 	}
 }
 
@@ -53,6 +56,8 @@ func (c Config) Validate() error {
 	wrong(c.MaxRestarts < 0, "turn.max_restarts: must not be negative; 0 protects every generation")
 	wrong(c.LeaseTTL < time.Second, "turn.lease_ttl: must be 1s or more; 30s is a good value")
 	wrong(c.ReviseWindow < 0, "turn.revise_window: must not be negative; 0s turns revisions off")
+	wrong(!slices.Contains([]Regenerating{LastRequested, FirstAccepted, Choose, NoRegenerate}, c.Regenerate),
+		"turn.regenerate: must be last_requested, first_accepted, choose or off")
 	return errors.Join(errs...)
 }
 

@@ -49,6 +49,15 @@ func (e *Engine) begin(k Key, effect Effect) {
 		if cancel := e.sends[sendID{f.Incarnation, f.Reply, f.Index}]; cancel != nil {
 			cancel()
 		}
+	case Answer:
+		e.fire(func(ctx context.Context) error { return e.channel.Answer(ctx, f.Query, f.Notice) }, k, "a press could not be answered")
+	case Unbutton:
+		e.fire(func(ctx context.Context) error { return e.channel.Unbutton(ctx, k, f.Message) }, k, "buttons could not be taken away")
+	case Remove:
+		e.fire(func(ctx context.Context) error {
+			_, err := e.channel.Send(ctx, k, Part{Replaces: f.Message}, Source{})
+			return err
+		}, k, "a notice could not be removed")
 	case Look:
 		f.Proof = e.proofs[e.channel.Sequence(k.Chat)]
 		e.launch(k, func() Event { return e.look(k, f) })
@@ -67,6 +76,22 @@ func (e *Engine) launch(k Key, work func() Event) {
 	})
 }
 
+// fire runs what nothing depends on: a press that is not answered stops waiting
+// by itself, and a button that stays tells that it is not current.
+func (e *Engine) fire(work func(context.Context) error, k Key, failed string) {
+	ctx := e.sendCtx
+	e.group.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, firePatience)
+		defer cancel()
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			e.log.Debug(failed, "chat", k.Chat, "err", err)
+		}
+	})
+}
+
+// firePatience bounds what nothing depends on.
+const firePatience = 15 * time.Second
+
 // generate asks the model, with less and less history if it does not fit.
 func (e *Engine) generate(ctx context.Context, k Key, g Generate) (result Generated) {
 	start := time.Now()
@@ -82,7 +107,7 @@ func (e *Engine) generate(ctx context.Context, k Key, g Generate) (result Genera
 	work, cancel := context.WithCancel(ctx)
 	defer cancel() // before the result is seen: no typing after it
 	e.group.Go(func() { e.typing(work, k) })
-	p := e.startPreview(work, k, g.Work.Generation)
+	p := e.startPreview(work, k, g.Work)
 	err := func() error {
 		defer p.close() // nor a preview
 		return e.ask(work, k, g, &result, p.write)
@@ -149,13 +174,15 @@ func (e *Engine) prompt(g *Generate, k Key, budget int) (p prompt, err error) {
 		if err != nil {
 			return err
 		}
-		turn := g.Turn
+		turn := Turn{Messages: g.Turn}
 		if g.Work.Revises != 0 {
-			revised, _, err := tx.Turn(k, g.Work.Revises)
+			turn, _, err = tx.Turn(k, g.Work.Revises)
 			if err != nil {
 				return err
 			}
-			turn = revised.Messages
+		}
+		if !g.Work.Again {
+			turn.Reply = ""
 		}
 		p, err = newPrompt(before(tx.History(k), g.Work.Revises), &g.State, turn, budget)
 		return err
@@ -265,17 +292,17 @@ func (e *Engine) find(k Key, l Look) Looked {
 	all := closed && len(candidates) <= mostCandidates
 	candidates = candidates[:min(len(candidates), mostCandidates)]
 	if len(candidates) > 0 {
-		id, err := e.channel.Probe(e.sendCtx, k, l.Part, candidates, l.Stale)
-		if errors.Is(err, ErrInTheWay) {
-			result.Finding = Unclear
-			return result
-		}
-		if err != nil {
+		met, err := e.channel.Probe(e.sendCtx, k, l.Part, candidates, l.Stale)
+		result.Others = met.Others
+		switch {
+		case err != nil:
 			e.log.Warn("a part of unknown outcome could not be looked for", "chat", k.Chat, "err", err)
 			return result
-		}
-		if id != 0 {
-			result.Finding, result.Receipt = Found, id
+		case len(met.Can) > 1, len(met.Can) == 1 && l.Stale && !l.Alone && len(l.Part.Buttons) == 0:
+			result.Finding = Unclear // it may be the part, or another message that nobody knows
+			return result
+		case len(met.Can) == 1:
+			result.Finding, result.Receipt = Found, met.Can[0]
 			return result
 		}
 	}

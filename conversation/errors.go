@@ -16,10 +16,6 @@ var (
 	ErrBroken = errors.New("the commit failed")
 )
 
-// ErrInTheWay is what [Channel.Probe] returns if a message of the bot may be the
-// part or may be another one.
-var ErrInTheWay = errors.New("another message of the bot may be in the way")
-
 // ModelError is why a model did not answer.
 type ModelError struct {
 	Kind       ModelErrorKind

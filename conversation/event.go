@@ -20,7 +20,7 @@ type Arrival struct {
 
 // Event is something that happened to a conversation; the rules say what
 // follows. Those a channel makes: [Incoming], [Edited], [Deleted], [Reset],
-// [Stop], [AskStatus], [Say], [Left], [Returned], [Migrated].
+// [Stop], [AskStatus], [Say], [Pressed], [Left], [Returned], [Migrated].
 type Event interface{ event() }
 
 // Incoming is a new message.
@@ -58,6 +58,21 @@ type (
 
 // Say shows a notice the channel prepared.
 type Say struct{ Notice Notice }
+
+// Pressed is a press of a button. What it says comes from outside: the rules
+// check it.
+type Pressed struct {
+	Press
+	Query    string // names the press to the channel, which answers it; "" if it needs no answer
+	Message  int64  // id of the message under which the button is
+	Language string // of whoever pressed
+	Turn     *Turn  // the turn that it is about, if there is one; set by the engine
+	Parts    []Part // of TurnPage, the page as the channel shows it; set by the engine
+}
+
+// Unseen means that a model call takes long and nobody sees that it is under
+// way.
+type Unseen struct{ Work Lease }
 
 // Left means that the chat cannot be written to any more: the user blocked the
 // bot or the group removed it. Returned means that it can again.
@@ -104,7 +119,8 @@ type Looked struct {
 	Reply       uint64
 	Index       int
 	Finding     Finding
-	Receipt     int64 // of Found
+	Receipt     int64   // of Found
+	Others      []int64 // messages of the bot that the look has met
 }
 
 // Finding is the result of a look.
@@ -126,6 +142,8 @@ func (Reset) event()     {}
 func (Stop) event()      {}
 func (AskStatus) event() {}
 func (Say) event()       {}
+func (Pressed) event()   {}
+func (Unseen) event()    {}
 func (Left) event()      {}
 func (Returned) event()  {}
 func (Migrated) event()  {}

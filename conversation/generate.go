@@ -48,7 +48,7 @@ func (t *step) start() {
 	t.Generation++
 	t.take()
 	if t.Revising != nil {
-		t.Lease.Revises = t.Revising.Turn
+		t.Lease.Revises, t.Lease.Again = t.Revising.Turn, t.Revising.Again
 	}
 	t.Lease.Protected = t.Restarts >= t.rules.MaxRestarts
 	t.Effects = append(t.Effects, Generate{Work: t.Lease, Turn: t.Waiting(), State: t.State.clone()})
@@ -125,7 +125,9 @@ func (t *step) commit(l Lease, e Generated) {
 	if t.Group || r.Owned || newer {
 		r.Target = covered[len(covered)-1].Source
 	}
-	turn := Turn{ID: l.Version, Messages: covered, Reply: e.Text, At: t.now, Offset: t.Turned, Stopped: l.Keep}
+	turn := Turn{
+		ID: l.Version, Messages: covered, Reply: e.Text, Generation: l.Generation, At: t.now, Offset: t.Turned, Stopped: l.Keep,
+	}
 	turn.Tokens = turnTokens(turn)
 	r.Tokens, r.Restarts = turn.Tokens, t.Restarts
 	t.Turned += turn.Tokens
@@ -151,6 +153,7 @@ func (t *step) newReply(l Lease, e Generated) Reply {
 	for i := range r.Parts {
 		r.Parts[i].State = Pending
 	}
+	putButtons(r.Parts, t.replyButtons(l.Version, l.Generation, 1, 1))
 	return r
 }
 

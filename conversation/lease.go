@@ -13,6 +13,7 @@ type Lease struct {
 	Incarnation string     `json:"incarnation"`
 	Version     Version    `json:"version"`              // of the snapshot
 	Revises     Version    `json:"revises,omitempty"`    // the turn whose reply is to be replaced
+	Again       bool       `json:"again,omitempty"`      // because another answer to the same question is wanted
 	Generation  Generation `json:"generation"`           //
 	Protected   bool       `json:"protected,omitempty"`  // newer input does not cancel it any more
 	Cancelled   Outcome    `json:"cancelled,omitempty"`  // why its result is not wanted; the work is about to end

@@ -26,6 +26,7 @@ func (u *unit) join(moved, target *State) {
 	key, early := target.Key, *target
 	*target = moved.clone()
 	target.Key = key
+	target.Buttons, target.Asking, target.Standing = 0, nil, nil // messages have other ids there
 	if a := early.answer(); a != nil && !a.visible() {
 		early.Answered = a.Before
 	}

@@ -72,15 +72,29 @@ type Channel interface {
 	Typing(ctx context.Context, to Key) error
 
 	// Probe looks for a part whose outcome is unknown among the ids given,
-	// without anybody seeing it, and returns the id that it has, or 0 if none
-	// of them is it. An error means that it could not be looked for. stale
-	// means that the part must not become visible by it: then the channel may
-	// not try whether a message of the bot is the part by making it the part.
-	Probe(ctx context.Context, to Key, part Part, candidates []int64, stale bool) (id int64, err error)
+	// without anybody seeing it. stale means that the part must not become
+	// visible by it: then the channel may not find out whether a message of the
+	// bot is the part by making it the part. An error means that it could not
+	// be looked for; what was met until then is returned all the same.
+	Probe(ctx context.Context, to Key, part Part, candidates []int64, stale bool) (Probed, error)
+
+	// Unbutton takes the buttons of a visible message away. That there are
+	// none, or no message, is no error.
+	Unbutton(ctx context.Context, to Key, id int64) error
+
+	// Answer tells whoever pressed a button what came of it. query is what the
+	// channel called the press.
+	Answer(ctx context.Context, query string, n Notice) error
 
 	// Sequence names the sequence from which the messages of a chat get their
 	// ids. Within one, ids only grow.
 	Sequence(chat int64) int64
+}
+
+// Probed is what a probe has met.
+type Probed struct {
+	Can    []int64 // ids that the part can have: at most one unless the probe was a stale one
+	Others []int64 // messages of the bot that are not the part
 }
 
 // TypingInterval is how often the typing indicator has to be shown again.

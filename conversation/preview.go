@@ -10,6 +10,7 @@ const (
 	previewEvery   = time.Second            // between two frames
 	previewRefresh = 20 * time.Second       // a frame is hidden after 30 s (Bot API, sendMessageDraft)
 	previewGrace   = 300 * time.Millisecond // how long the answer waits for a frame that is on its way
+	unseenAfter    = 10 * time.Second       // of a call without previews, the chat is told how to stop it
 )
 
 // preview shows what a model has written so far. Frames are disposable: there
@@ -17,7 +18,8 @@ const (
 type preview struct {
 	engine *Engine
 	key    Key
-	id     Generation
+	work   Lease
+	began  time.Time
 
 	mu   sync.Mutex
 	text string
@@ -27,12 +29,15 @@ type preview struct {
 }
 
 // startPreview shows frames until the preview is closed.
-func (e *Engine) startPreview(ctx context.Context, k Key, id Generation) *preview {
-	p := &preview{engine: e, key: k, id: id, stop: make(chan struct{}), ended: make(chan struct{})}
+func (e *Engine) startPreview(ctx context.Context, k Key, work Lease) *preview {
+	p := &preview{engine: e, key: k, work: work, began: time.Now(), stop: make(chan struct{}), ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e.group.Go(func() {
 		defer close(p.ended)
-		p.run(ctx)
+		if work.Revises == 0 { // what is visible already is going to change
+			p.run(ctx)
+		}
+		p.unseen()
 	})
 	e.group.Go(func() { // a frame that hangs must not hold the answer
 		defer cancel()
@@ -84,9 +89,24 @@ func (p *preview) run(ctx context.Context) {
 }
 
 func (p *preview) frame(ctx context.Context, text string) error {
-	err := p.engine.channel.Preview(ctx, p.key, p.id, text)
+	err := p.engine.channel.Preview(ctx, p.key, p.work.Generation, text)
 	if err != nil && ctx.Err() == nil {
 		p.engine.log.Debug("no preview in this turn", "chat", p.key.Chat, "err", err)
 	}
 	return err
+}
+
+// unseen tells the engine, after a while, that nobody sees that the model is at
+// work.
+func (p *preview) unseen() {
+	select {
+	case <-p.stop:
+		return
+	case <-time.After(unseenAfter - time.Since(p.began)):
+	}
+	select {
+	case p.engine.inbox <- request{key: p.key, event: Unseen{p.work}}:
+	case <-p.engine.closed:
+	case <-p.stop:
+	}
 }

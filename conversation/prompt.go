@@ -16,10 +16,18 @@ type prompt struct {
 }
 
 // newPrompt builds the prompt of a turn within a budget of estimated tokens.
-// history lists the turns before it, newest first.
-func newPrompt(history iter.Seq2[Turn, error], s *State, turn []Message, budget int) (prompt, error) {
-	asked := render(turn, s.Group)
-	p := prompt{estimate: estimate(asked) + perMessage}
+// history lists the turns before it, newest first. If the turn has a reply, a
+// different one is wanted.
+func newPrompt(history iter.Seq2[Turn, error], s *State, turn Turn, budget int) (prompt, error) {
+	asked := []PromptMessage{{User, render(turn.Messages, s.Group)}}
+	if turn.Reply != "" {
+		// Before the question, so that this still is what the prompt ends with.
+		asked = []PromptMessage{{User, another}, {Assistant, turn.Reply}, asked[0]}
+	}
+	var p prompt
+	for _, m := range asked {
+		p.estimate += estimate(m.Text) + perMessage
+	}
 	first := firstOffset(s.Turned, budget-max(p.estimate, budget/4), budget/4)
 	var turns []Turn
 	for t, err := range history {
@@ -38,9 +46,13 @@ func newPrompt(history iter.Seq2[Turn, error], s *State, turn []Message, budget 
 		p.estimate += t.Tokens
 	}
 	p.turns = len(turns)
-	p.messages = append(p.messages, PromptMessage{User, asked})
+	p.messages = append(p.messages, asked...)
 	return p, nil
 }
+
+// another asks for a different answer. Without it, a model whose temperature is
+// low would say the same again.
+const another = "[What follows is your answer to my next message. I would like a different one.]"
 
 // firstOffset is where in the history a prompt begins, so that what follows
 // fits into room. It moves in whole blocks: while it stands still, the prompts

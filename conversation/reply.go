@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -16,8 +17,10 @@ type Reply struct {
 	Owned      bool       `json:"owned,omitempty"`      // it may be older than the newest input, and says so by quoting what it answers
 	Target     Source     `json:"target,omitzero"`      // the message that its first part quotes; zero for none
 	Meter      Meter      `json:"meter,omitzero"`       //
-	Revises    Version    `json:"revises,omitempty"`    // the turn whose visible reply it replaces
+	Of         Version    `json:"of,omitempty"`         // the turn of the history that it changes: it is a revision or a repeat, and no answer
+	Repeat     bool       `json:"repeat,omitempty"`     // it shows parts of that turn that may never have arrived
 	Text       string     `json:"text,omitempty"`       // of a revision: for the history, when it is visible
+	Page       int        `json:"page,omitempty"`       // of a revision: which answer of several it is, from 1; 0 if the others are not kept
 	Tokens     int        `json:"tokens,omitempty"`     // estimate for its turn in the history
 	Restarts   int        `json:"restarts,omitempty"`   // of its turn so far, if it has to be withdrawn
 	Stopped    bool       `json:"stopped,omitempty"`    // the user stopped it; the rest of its parts is gone
@@ -28,10 +31,19 @@ type Reply struct {
 	Parts      []Part     `json:"-"`                    // each a record of its own
 }
 
+// turn is the turn of the history that a reply belongs to.
+func (r *Reply) turn() Version {
+	if r.Of != 0 {
+		return r.Of
+	}
+	return r.Version
+}
+
 // Part is one message of a reply.
 type Part struct {
 	Text      string          `json:"text"`                // within the channel's limits
 	Entities  json.RawMessage `json:"entities,omitempty"`  // formatting, in the channel's own form
+	Buttons   []Button        `json:"buttons,omitempty"`   //
 	State     PartState       `json:"state"`               //
 	Replaces  int64           `json:"replaces,omitempty"`  // id of a visible message that is to show it instead; without a text, that is to go
 	Receipt   int64           `json:"receipt,omitempty"`   // id of the visible message
@@ -60,22 +72,67 @@ const (
 type Turn struct {
 	ID       Version   `json:"id"` // the version that was answered
 	Messages []Message `json:"messages"`
-	Reply    string    `json:"reply"`              // the model's text, as it was delivered
+	Reply    string    `json:"reply"` // the model's text, as it was delivered
+
+	Generation Generation `json:"generation,omitempty"` // of the reply that is visible
+	Variants   []Variant  `json:"variants,omitempty"`   // all answers, if there are several to choose from
+	Page       int        `json:"page,omitempty"`       // which of them is visible, from 1
+	Missing    []Part     `json:"missing,omitempty"`    // parts that may never have become visible
+
 	Receipts []int64   `json:"receipts,omitempty"` // ids of the visible parts
 	At       time.Time `json:"at"`
 	Tokens   int       `json:"tokens"`            // estimate of messages and reply together
 	Offset   int       `json:"offset"`            // estimate of everything before it since the last reset
-	Unsure   bool      `json:"unsure,omitempty"`  // a part of it may never have become visible
 	Stopped  bool      `json:"stopped,omitempty"` // the user stopped it
+}
+
+// Variant is one of several answers of a turn.
+type Variant struct {
+	Text       string     `json:"text"`
+	Generation Generation `json:"generation"`
 }
 
 // Amendment tells a turn of the history what became of its reply.
 type Amendment struct {
-	ID       Version
-	Receipts []int64
-	Reply    string // what the user saw, if that is not all of it
-	Unsure   bool
-	Stopped  bool
+	ID         Version
+	Receipts   []int64
+	Reply      string     // what the user saw, if that is not all of it
+	Generation Generation // of the reply that is visible, if that is another one
+	Page       int        // of that, see [Reply]
+	Missing    []Part     // closed parts
+	Stopped    bool
+	Repeat     bool // of what was missing: the rest stays as it is
+}
+
+// amend notes what became of the reply of a turn.
+func (turn *Turn) amend(a Amendment) {
+	if a.Repeat {
+		turn.Receipts = slices.Sorted(slices.Values(append(turn.Receipts, a.Receipts...))) // ids grow down the screen
+		turn.Missing = a.Missing
+		return
+	}
+	if a.Generation != 0 {
+		turn.show(a)
+	}
+	turn.Receipts, turn.Missing, turn.Stopped = a.Receipts, a.Missing, a.Stopped
+	if a.Reply != "" {
+		turn.Reply = a.Reply
+	}
+}
+
+// show makes another answer the visible one.
+func (turn *Turn) show(a Amendment) {
+	switch {
+	case a.Page == 0: // to a question that was edited, or the others are not kept
+		turn.Variants = nil
+	case !slices.ContainsFunc(turn.Variants, func(v Variant) bool { return v.Generation == a.Generation }):
+		if len(turn.Variants) == 0 {
+			turn.Variants = []Variant{{turn.Reply, turn.Generation}}
+		}
+		turn.Variants = append(turn.Variants, Variant{a.Reply, a.Generation})
+		turn.Variants = turn.Variants[max(0, len(turn.Variants)-mostVariants):]
+	}
+	turn.Generation, turn.Page = a.Generation, a.Page
 }
 
 // Notice is a short message of the bot itself: a confirmation, a failure, the
@@ -86,6 +143,7 @@ type Notice struct {
 	ID       string     `json:"id,omitempty"`       // what a user can report and an operator can find in the log
 	Text     string     `json:"text,omitempty"`     // of Said: the words themselves
 	Status   *Status    `json:"status,omitempty"`   // of StatusReport
+	Press    *Press     `json:"press,omitempty"`    // of the button under it; the channel labels it
 }
 
 // NoticeCode says what a notice is about.
@@ -107,6 +165,15 @@ const (
 	Undelivered   NoticeCode = "undelivered"     // the channel refuses the answer
 	Halted        NoticeCode = "halted"          // closes what was written until the user stopped it
 	Doubtful      NoticeCode = "doubtful"        // the answer was sent but may not have arrived
+	Working       NoticeCode = "working"         // the model is at it, and the chat shows no preview; removed in the end
+
+	// Answers to a press, which only whoever pressed sees.
+
+	Outdated NoticeCode = "outdated" // the button is no longer current
+	Redoing  NoticeCode = "redoing"  // another answer is being written
+	Busy     NoticeCode = "busy"     // that is under way already
+	Showing  NoticeCode = "showing"  // the answer is sent again
+	Nothing  NoticeCode = "nothing"  // no words: what was asked for can be seen
 )
 
 // Status is what the command of that name tells.

@@ -69,8 +69,21 @@ type Look struct {
 	Index       int
 	Part        Part
 	Stale       bool  // the part must not become visible by the look
+	Alone       bool  // whatever is met can be told from the part, or is it
 	Proof       proof // what bounds where the part can be; set by the engine
 }
+
+// Answer tells whoever pressed a button what came of it.
+type Answer struct {
+	Query  string
+	Notice Notice
+}
+
+// Unbutton takes the buttons of a visible message away.
+type Unbutton struct{ Message int64 }
+
+// Remove takes a message of the bot away.
+type Remove struct{ Message int64 }
 
 // Known is a message of the bot that became visible.
 type Known struct {
@@ -83,6 +96,9 @@ func (Cancel) effect()   {}
 func (Send) effect()     {}
 func (Abort) effect()    {}
 func (Look) effect()     {}
+func (Answer) effect()   {}
+func (Unbutton) effect() {}
+func (Remove) effect()   {}
 
 // step is one application of the rules: the state being changed and what has
 // been asked for so far.
@@ -112,6 +128,10 @@ func (r Rules) Step(s State, e Event, now time.Time) (State, Result) {
 		t.say(Notice{Code: StatusReport, Language: e.Language})
 	case Say:
 		t.say(e.Notice)
+	case Pressed:
+		t.pressed(e)
+	case Unseen:
+		t.unseen(e)
 	case Left:
 		t.left()
 	case Returned:
@@ -142,6 +162,7 @@ func (t *step) settle() {
 	t.release()
 	t.closeIfAsked()
 	t.armIfOwed()
+	t.clearUp()
 	t.claim()
 }
 
@@ -218,8 +239,11 @@ func (r Rules) Next(s *State, now time.Time) time.Time {
 	case s.Timer.Set() && !r.Queues(s, now):
 		sooner(s.Timer.Due)
 	}
-	if n := s.notice(); n != nil {
-		if _, p := n.next(); p != nil && p.State != Claimed {
+	for _, r := range []*Reply{s.notice(), s.repeat()} {
+		if r == nil {
+			continue
+		}
+		if _, p := r.next(); p != nil && p.State != Claimed {
 			sooner(p.NotBefore)
 		}
 	}

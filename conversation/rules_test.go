@@ -196,7 +196,7 @@ func TestArrivals(t *testing.T) {
 		{"idle", "edit", ""},
 		{"idle", "phantom", ""},
 		{"idle", "delete", ""},
-		{"idle", "reset", "says reset_done"},
+		{"idle", "reset", "unbutton, says reset_done"},
 		{"idle", "stop", "says nothing_to_stop"},
 		{"idle", "left", "rests"},
 		{"idle", "crash", ""},
@@ -504,6 +504,7 @@ func TestRevision(t *testing.T) {
 	phase(a, "idle")
 	turn := a.turns[1]
 	turn.Receipts = []int64{60, 61}
+	a.state.Buttons = 61
 	a.turns[1] = turn
 	a.do(a.edit(1, "ONE"))
 	if a.sketch() != "timer" {

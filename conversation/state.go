@@ -1,6 +1,9 @@
 package conversation
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Conversation is the record of one conversation. What waits, the timer, the
 // lease and the outbox are records of their own.
@@ -23,12 +26,25 @@ type Conversation struct {
 	Ratio       float64    `json:"ratio,omitempty"`    // reported over estimated prompt tokens; 0 if never reported
 	Budget      int        `json:"budget,omitempty"`   // prompt tokens that the model was seen to take, if fewer than configured
 	MovedTo     *Key       `json:"movedTo,omitempty"`  // the chat got another key; this record only points there
+
+	// Messages of the bot that are not to stay as they are, by id.
+	Buttons  int64    `json:"buttons,omitempty"`  // the reply that has buttons
+	Asking   *Notable `json:"asking,omitempty"`   // the notice that offers to show a part of unknown outcome
+	Standing *Notable `json:"standing,omitempty"` // the notice that offers to stop the model
+
+	Stray time.Time `json:"stray,omitzero"` // when a message without buttons may last have become visible under an id that nobody knows
 }
 
 // Closing is a reset that waits for a visible reply to end.
 type Closing struct {
 	Language string  `json:"language,omitempty"`
 	Version  Version `json:"version"` // when it was asked for: what came later stays
+}
+
+// Notable is a notice with a button.
+type Notable struct {
+	Message    int64      `json:"message"`
+	Generation Generation `json:"generation"` // that it is about
 }
 
 // Rest says why unanswered messages have no timer: a visible notice told so,
@@ -78,25 +94,42 @@ func (s *State) Waiting() []Message {
 	return out
 }
 
-// answer is the reply of the current turn that is on its way, nil if none is.
-func (s *State) answer() *Reply {
+// lane is a kind of reply. Within one, replies are shown in order; none waits
+// for another.
+type lane int
+
+const (
+	notices lane = iota
+	repeats
+	answers // and revisions: what the lease is for
+)
+
+func (r *Reply) lane() lane {
+	switch {
+	case r.Notice != nil:
+		return notices
+	case r.Repeat:
+		return repeats
+	}
+	return answers
+}
+
+// first is the reply of a lane that is to be shown next, nil if none is.
+func (s *State) first(l lane) *Reply {
 	for i := range s.Outbox {
-		if s.Outbox[i].Notice == nil {
+		if s.Outbox[i].lane() == l {
 			return &s.Outbox[i]
 		}
 	}
 	return nil
 }
 
-// notice is the notice that is to be shown next, nil if none is.
-func (s *State) notice() *Reply {
-	for i := range s.Outbox {
-		if s.Outbox[i].Notice != nil {
-			return &s.Outbox[i]
-		}
-	}
-	return nil
-}
+// answer is the reply of the current turn that is on its way, or the revision
+// of the last; nil if none is.
+func (s *State) answer() *Reply { return s.first(answers) }
+
+func (s *State) notice() *Reply { return s.first(notices) }
+func (s *State) repeat() *Reply { return s.first(repeats) }
 
 // generating reports whether a model call is in flight, wanted or not.
 func (s *State) generating() bool { return s.Lease.Held() && !s.Lease.Delivering }

@@ -163,6 +163,24 @@ func (u *unit) withTurn(k Key, e Event) Event {
 	case Deleted:
 		e.Turn = u.search(k, e.Source)
 		return e
+	case Pressed:
+		return u.withPage(k, e)
+	}
+	return e
+}
+
+// withPage adds the turn that a button is about, and the page that it turns to.
+func (u *unit) withPage(k Key, e Pressed) Event {
+	turn, found, err := u.tx.Turn(k, e.Press.Turn)
+	if err != nil {
+		u.engine.log.Error("a button does nothing: a record cannot be read", "chat", k.Chat, "err", err)
+	}
+	if !found || err != nil {
+		return e
+	}
+	e.Turn = &turn
+	if e.Do == TurnPage && e.Page >= 1 && e.Page <= len(turn.Variants) {
+		e.Parts = u.engine.channel.Compose(turn.Variants[e.Page-1].Text)
 	}
 	return e
 }
@@ -231,10 +249,7 @@ func (u *unit) amend(k Key, a Amendment) error {
 	if !found {
 		return nil
 	}
-	turn.Receipts, turn.Unsure, turn.Stopped = a.Receipts, a.Unsure, a.Stopped
-	if a.Reply != "" {
-		turn.Reply = a.Reply
-	}
+	turn.amend(a)
 	return u.tx.PutTurn(k, turn)
 }
 

@@ -372,7 +372,7 @@ func (k *walker) unsure(c conversation.Key) (texts string) {
 			if err != nil {
 				return err
 			}
-			if turn.Unsure {
+			if len(turn.Missing) > 0 {
 				texts += turn.Reply
 			}
 		}

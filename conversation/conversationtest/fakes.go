@@ -111,6 +111,7 @@ type Channel struct {
 	ids    int64
 	sends  int
 	shown  []Shown
+	told   []Told
 	own    map[int64]bool // messages whose id the bot knows, or is about to
 	frames []Frame
 	typing int
@@ -140,6 +141,14 @@ type Shown struct {
 	Text   string
 	Target conversation.Source
 	At     time.Time
+
+	Buttons []conversation.Button
+}
+
+// Told is what somebody was told who pressed a button.
+type Told struct {
+	Query string
+	Code  conversation.NoticeCode
 }
 
 // Next takes the next message id, for a message of a user.
@@ -163,7 +172,7 @@ func (c *Channel) replace(part conversation.Part) {
 	case part.Text == "":
 		c.shown = slices.Delete(c.shown, i, i+1)
 	default:
-		c.shown[i].Text = part.Text
+		c.shown[i].Text, c.shown[i].Buttons = part.Text, part.Buttons
 	}
 }
 
@@ -198,9 +207,14 @@ func (c *Channel) Compose(text string) []conversation.Part {
 	return append(parts, conversation.Part{Text: text})
 }
 
-// Word implements [conversation.Channel]: the code, and the text or the id.
+// Word implements [conversation.Channel]: the code, and the text or the id. A
+// button is labelled with what it does.
 func (c *Channel) Word(n conversation.Notice) conversation.Part {
-	return conversation.Part{Text: strings.TrimSpace(fmt.Sprintf("(%s) %s%s", n.Code, n.Text, n.ID))}
+	p := conversation.Part{Text: strings.TrimSpace(fmt.Sprintf("(%s) %s%s", n.Code, n.Text, n.ID))}
+	if n.Press != nil {
+		p.Buttons = []conversation.Button{{Press: *n.Press, Label: string(n.Press.Do)}}
+	}
+	return p
 }
 
 // Send implements [conversation.Channel].
@@ -228,7 +242,7 @@ func (c *Channel) Send(ctx context.Context, to conversation.Key, part conversati
 		if id != 0 {
 			c.replace(part)
 		} else {
-			id = c.show(Shown{Key: to, Text: part.Text, Target: target})
+			id = c.show(Shown{Key: to, Text: part.Text, Target: target, Buttons: part.Buttons})
 			c.own[id] = true
 		}
 		c.mu.Unlock()
@@ -286,33 +300,67 @@ func (c *Channel) Typing(context.Context, conversation.Key) error {
 	return nil
 }
 
-// Probe implements [conversation.Channel] as an edit to the same text does it:
-// another message of the bot gets the text instead, and is removed if the part
-// is found beside it. Like the real one it leaves messages alone whose id the
-// bot knows.
-func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversation.Part, candidates []int64, stale bool) (int64, error) {
+// Unbutton implements [conversation.Channel].
+func (c *Channel) Unbutton(_ context.Context, _ conversation.Key, id int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var found int64
-	var overwritten []int64
+	for i := range c.shown {
+		if c.shown[i].ID == id {
+			c.shown[i].Buttons = nil
+		}
+	}
+	return nil
+}
+
+// Answer implements [conversation.Channel].
+func (c *Channel) Answer(_ context.Context, query string, n conversation.Notice) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = append(c.told, Told{query, n.Code})
+	return nil
+}
+
+// Told lists what was told to those who pressed buttons.
+func (c *Channel) Told() []Told {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.told)
+}
+
+// Probe implements [conversation.Channel] as Telegram makes it possible: the
+// buttons tell a message from any other. Without any, an edit to the same text
+// tells it from others without: those get the text instead, and are removed if
+// the part is found beside them. Messages whose id the bot knows are left
+// alone.
+func (c *Channel) Probe(_ context.Context, to conversation.Key, part conversation.Part, candidates []int64, stale bool) (met conversation.Probed, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	same := -1
 	for i := range c.shown {
 		s := &c.shown[i]
 		switch {
 		case s.Key != to || s.User || c.own[s.ID] || !slices.Contains(candidates, s.ID):
-		case s.Text == part.Text:
-			found = s.ID
-		case stale:
-			return 0, conversation.ErrInTheWay
+		case len(part.Buttons) > 0 && slices.Equal(s.Buttons, part.Buttons):
+			met.Can = []int64{s.ID}
+			return met, nil
+		case len(part.Buttons) > 0 || len(s.Buttons) > 0:
+			s.Buttons = nil
+			met.Others = append(met.Others, s.ID)
 		default:
-			s.Text = part.Text
-			overwritten = append(overwritten, s.ID)
+			if s.Text == part.Text {
+				same = len(met.Can)
+			}
+			met.Can = append(met.Can, s.ID)
 		}
 	}
-	if found == 0 && len(overwritten) > 0 {
-		found, overwritten = overwritten[0], overwritten[1:]
+	if stale || len(met.Can) == 0 {
+		return met, nil
 	}
-	c.shown = slices.DeleteFunc(c.shown, func(s Shown) bool { return slices.Contains(overwritten, s.ID) })
-	return found, nil
+	id := met.Can[max(same, 0)]
+	c.shown = slices.DeleteFunc(c.shown, func(s Shown) bool { return s.ID != id && slices.Contains(met.Can, s.ID) })
+	c.replace(conversation.Part{Text: part.Text, Replaces: id})
+	met.Can = []int64{id}
+	return met, nil
 }
 
 // Sequence implements [conversation.Channel].
