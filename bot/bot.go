@@ -27,6 +27,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lastword/conversation"
@@ -43,7 +44,10 @@ type Bot struct {
 
 	pollTimeout time.Duration
 	streaming   bool
-	loaded      bool // the gate has its record
+	maxParts    int
+	rich        bool
+	noRich      atomic.Bool // the server has no rich messages
+	loaded      bool        // the gate has its record
 }
 
 // New makes a bot. It does nothing until Run.
@@ -64,7 +68,8 @@ func newBot(cfg Config, access AccessConfig, store conversation.Store, log *slog
 		return nil, err
 	}
 	return &Bot{
-		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout, streaming: cfg.Streaming == streamingAuto,
+		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout,
+		streaming: cfg.Streaming == streamingAuto, maxParts: cfg.MaxParts, rich: cfg.RichMessages,
 		gate: &gate{config: access, bot: id, store: store, now: time.Now},
 	}, nil
 }

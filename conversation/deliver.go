@@ -157,6 +157,7 @@ func (t *step) finishAnswer(r *Reply) {
 	t.Amend = append(t.Amend, a)
 	t.journal(Lease{Version: r.Version, Generation: r.Generation}, outcome, reason, r.Meter)
 	t.moveButtons(r)
+	t.stopAsking(r.Generation)
 	version := r.Version
 	changed := slices.ContainsFunc(t.Messages, func(m Message) bool { return m.Version <= version && m.Changed > version })
 	t.Messages = slices.DeleteFunc(t.Messages, func(m Message) bool { return m.Version <= version })
@@ -190,7 +191,9 @@ func (r *Reply) receipts() (ids []int64) {
 func (r *Reply) missing() (parts []Part) {
 	for _, p := range r.Parts {
 		if p.State == Closed {
-			parts = append(parts, Part{Text: p.Text, Entities: p.Entities, Buttons: p.Buttons, State: Pending})
+			parts = append(parts, Part{
+				Text: p.Text, Entities: p.Entities, Rich: p.Rich, File: p.File, Buttons: p.Buttons, State: Pending,
+			})
 		}
 	}
 	return parts

@@ -89,7 +89,7 @@ func (t *step) looked(e Looked) {
 // without a word nor sent again on a guess.
 func (t *step) notFound(r *Reply, p *Part) {
 	age := t.now.Sub(p.Since)
-	tell := age >= tellAfter && p.Announced == 0 || age >= tellAgain && p.Announced == 1 && t.Asking == nil
+	tell := age >= tellAfter && p.Announced == 0 || age >= tellAgain && p.Announced == 1 && !t.asks(r.Generation)
 	doubt := Notice{Code: Doubtful, Language: t.Language, ID: t.errorID(), Press: &Press{
 		Do: ShowAnswer, Incarnation: t.Incarnation, Turn: r.turn(), Generation: r.Generation,
 	}}
@@ -109,7 +109,9 @@ func (t *step) notFound(r *Reply, p *Part) {
 // closePart gives up looking. What the user was told keeps its button.
 func (t *step) closePart(r *Reply, p *Part) {
 	p.State = Closed
-	t.Asking = nil
+	if t.asks(r.Generation) {
+		t.Asking = nil
+	}
 	if len(p.Buttons) == 0 {
 		t.Stray = t.now
 	}
@@ -123,12 +125,21 @@ func (p *Part) absent() {
 	p.State, p.Attempts, p.NotBefore, p.Waited = Pending, 0, time.Time{}, 0
 }
 
-// resolved takes back what asks about a reply whose outcome is known now.
+// asks reports whether a visible notice offers to show a reply.
+func (t *step) asks(g Generation) bool { return t.Asking != nil && t.Asking.Generation == g }
+
+// resolved takes back what is about to ask about a reply whose outcome is known
+// now. A notice that asks already keeps its button until the next reply: it
+// tells that it is no longer current, and nothing jumps under a finger.
 func (t *step) resolved(g Generation) {
 	t.Outbox = slices.DeleteFunc(t.Outbox, func(r Reply) bool {
 		return r.Notice != nil && r.Notice.Code == Doubtful && r.Notice.Press.Generation == g && r.Parts[0].State == Pending
 	})
-	if a := t.Asking; a != nil && a.Generation == g {
+}
+
+// stopAsking takes the button of a notice away that asks about an older reply.
+func (t *step) stopAsking(newest Generation) {
+	if a := t.Asking; a != nil && a.Generation != newest {
 		t.Asking = nil
 		t.Effects = append(t.Effects, Unbutton{a.Message})
 	}

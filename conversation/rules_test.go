@@ -386,7 +386,7 @@ func TestLeaseIsRenewedByItsOwnerOnly(t *testing.T) {
 	if a.wait(a.rules.LeaseTTL / 2).do(Due{}); a.state.Lease.Expiry != expiry || a.state.Lease.Owner != "me" {
 		t.Error("another worker renewed or took a lease that is live")
 	}
-	if a.due(); a.state.Lease.Owner != "other" || a.state.Lease.Epoch != 2 {
+	if a.due().due(); a.state.Lease.Owner != "other" || a.state.Lease.Epoch != 2 {
 		t.Errorf("an expired lease was not taken: %+v", a.state.Lease)
 	}
 }
@@ -416,8 +416,38 @@ func TestStoppingClaimsAndStartsNothing(t *testing.T) {
 		t.Errorf("%s", a.sketch())
 	}
 	a.rules.Stopping = false
-	if a.do(Recovered{}); a.sketch() != "sends A, delivering" {
+	if a.do(Recovered{}); a.sketch() != "delivering" {
 		t.Errorf("after the start: %s", a.sketch())
+	}
+	if a.due(); a.sketch() != "sends A, delivering" {
+		t.Errorf("then: %s", a.sketch())
+	}
+}
+
+// TestCatchUp: after a restart, nothing that nobody has seen yet is asked or
+// sent before what people wrote meanwhile can have come in.
+func TestCatchUp(t *testing.T) {
+	for _, name := range []string{"waiting", "generating", "committed, not sent"} {
+		a := newTale(t)
+		if name == "committed, not sent" {
+			phase(a, "generating")
+			a.rules.Stopping = true
+			a.do(a.answered("A"))
+			a.rules.Stopping = false
+		} else {
+			phase(a, name)
+		}
+		a.wait(time.Minute).do(Recovered{})
+		if strings.Contains(a.sketch(), "asks") || strings.Contains(a.sketch(), "sends") {
+			t.Errorf("%s: at once: %s", name, a.sketch())
+		}
+		if wait := a.rules.Next(&a.state, a.now).Sub(a.now); wait <= 0 || wait > mostCatchUp {
+			t.Errorf("%s: it waits for %v (I5)", name, wait)
+		}
+		a.do(a.message(2, "two")).due()
+		if a.state.answer() != nil || !strings.Contains(a.sketch(), "asks one+two") {
+			t.Errorf("%s: with what came: %s", name, a.sketch())
+		}
 	}
 }
 
