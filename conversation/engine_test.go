@@ -436,41 +436,6 @@ func TestStopKeepsWhatWasWritten(t *testing.T) {
 	})
 }
 
-// TestEditAtEveryMoment sweeps an edit over all phases of a turn: in the end
-// exactly one reply is visible, and it answers the edited text.
-func TestEditAtEveryMoment(t *testing.T) {
-	const step = 20 * time.Millisecond
-	for at := time.Duration(0); at < 2200*time.Millisecond; at += step {
-		inWorld(t, func(w *world) {
-			w.stop()
-			w.config.ReviseWindow = 15 * time.Minute
-			w.start()
-			w.channel.Fault = func(n int, _ conversation.Key, _ string) conversationtest.Fault {
-				return conversationtest.Fault{Before: 100 * time.Millisecond, After: 100 * time.Millisecond}
-			}
-			id := w.say(alice, "#1")
-			w.after(at)
-			w.deliver(edit(alice, id, "#1e"))
-			w.after(30 * time.Second)
-			var replies []string
-			for _, text := range w.channel.Texts(alice) {
-				if strings.HasPrefix(text, "re:") {
-					replies = append(replies, text)
-				}
-			}
-			if len(replies) != 1 || replies[0] != "re: #1e" {
-				t.Errorf("edited after %v: %q", at, w.channel.Texts(alice))
-			}
-			w.say(alice, "#2")
-			w.after(10 * time.Second)
-			calls := w.model.Calls()
-			if p := calls[len(calls)-1].Prompt; len(p) != 3 || p[0].Text != "#1e" || p[1].Text != "re: #1e" {
-				t.Errorf("edited after %v, the next prompt is %q", at, p)
-			}
-		})
-	}
-}
-
 // TestPoisonCostsOnlyItself: what cannot be written is dropped, and nobody
 // else's messages with it.
 func TestPoisonCostsOnlyItself(t *testing.T) {

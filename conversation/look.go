@@ -12,8 +12,9 @@ const (
 	firstLook   = 500 * time.Millisecond
 	nextLook    = time.Second
 	tellAfter   = time.Second      // of looking, the user is told
-	tellAgain   = 10 * time.Second // of looking, again: had the notice arrived, its id would have ended the search
-	closeAfter  = 20 * time.Second // of looking, the part is closed
+	tellAgain   = 10 * time.Second // again, and again after as long
+	closeAfter  = 20 * time.Second // of looking, the part is closed, if the user knows
+	closeAlone  = 10 * time.Minute // of looking, likewise, if nothing at all could be shown
 	lookTimeout = time.Minute      // a look that has not come back is made again
 
 	mostFailures = 60 // looks that could not be made before they count
@@ -89,14 +90,14 @@ func (t *step) looked(e Looked) {
 // without a word nor sent again on a guess.
 func (t *step) notFound(r *Reply, p *Part) {
 	age := t.now.Sub(p.Since)
-	tell := age >= tellAfter && p.Announced == 0 || age >= tellAgain && p.Announced == 1 && !t.asks(r.Generation)
+	tell := !t.asks(r.Generation) && age >= tellAt(p.Announced)
 	doubt := Notice{Code: Doubtful, Language: t.Language, ID: t.errorID(), Press: &Press{
 		Do: ShowAnswer, Incarnation: t.Incarnation, Turn: r.turn(), Generation: r.Generation,
 	}}
 	if tell {
 		p.Announced++
 	}
-	if age < closeAfter {
+	if age < closeAfter || !t.asks(r.Generation) && age < closeAlone {
 		p.wait(t.now, nextLook)
 	} else {
 		t.closePart(r, p)
@@ -104,6 +105,15 @@ func (t *step) notFound(r *Reply, p *Part) {
 	if tell {
 		t.say(doubt)
 	}
+}
+
+// tellAt is how long after the outcome became unknown the user is told, for the
+// first time and again: as long as no notice is visible for certain.
+func tellAt(times int) time.Duration {
+	if times == 0 {
+		return tellAfter
+	}
+	return time.Duration(times) * tellAgain
 }
 
 // closePart gives up looking. What the user was told keeps its button.

@@ -40,6 +40,7 @@ type world struct {
 	ended   chan error
 	update  int64
 	tokens  int
+	presses int
 }
 
 var (
