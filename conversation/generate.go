@@ -69,6 +69,9 @@ func (t *step) generated(e Generated) {
 	case l.Keep:
 		t.halted(l, e, live)
 	case l.Cancelled != "":
+		if l.Cancelled == WasSuperseded && errors.Is(e.Err, ErrNotAsked) {
+			t.Restarts = max(0, t.Restarts-1)
+		}
 		t.journal(l, l.Cancelled, "", e.Meter)
 	case !live:
 		t.journal(l, LeaseLost, "expired", e.Meter)

@@ -16,7 +16,7 @@ type Model interface {
 	//
 	// A returned completion is complete: its text is not blank and the service
 	// said that it had ended. Everything else is an error, a [*ModelError]
-	// unless ctx ended.
+	// unless ctx ended; then it is [ErrNotAsked] too, if nothing had left.
 	Generate(ctx context.Context, prompt []PromptMessage, progress func(text string)) (Completion, error)
 }
 

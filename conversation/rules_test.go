@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -447,6 +448,19 @@ func TestCatchUp(t *testing.T) {
 		a.do(a.message(2, "two")).due()
 		if a.state.answer() != nil || !strings.Contains(a.sketch(), "asks one+two") {
 			t.Errorf("%s: with what came: %s", name, a.sketch())
+		}
+	}
+}
+
+// TestCallThatNeverLeft: a call that was cancelled before anything of it had
+// left is no restart.
+func TestCallThatNeverLeft(t *testing.T) {
+	for err, restarts := range map[error]int{ErrNotAsked: 0, context.Canceled: 1} {
+		a := newTale(t)
+		phase(a, "superseded")
+		a.do(Generated{Work: a.work, Err: err})
+		if a.state.Restarts != restarts {
+			t.Errorf("%v: %d restarts, want %d", err, a.state.Restarts, restarts)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type world struct {
 	update  int64
 	tokens  int
 	presses int
+
+	crash *crash                   // where the next process is to crash, if it is
+	spoil func(*testing.T, string) // what becomes of the file then
 }
 
 var (
@@ -99,11 +102,15 @@ func (w *world) start() {
 	w.store = store
 	w.dead.Store(false)
 	w.channel.Restart()
-	w.engine = conversation.New(conversation.Options{
+	options := conversation.Options{
 		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead, &w.commits, &w.fail},
 		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Token: func() string { w.tokens++; return fmt.Sprintf("token%d", w.tokens) },
-	})
+	}
+	if c := w.crash; c != nil {
+		options.Store, options.Model, options.Channel = crashStore{options.Store, c}, crashModel{w.model, c}, crashChannel{w.channel, c}
+	}
+	w.engine = conversation.New(options)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	w.end, w.ended = cancel, make(chan error, 1)
 	engine, ended := w.engine, w.ended
@@ -156,10 +163,30 @@ func (w *world) deliver(as ...conversation.Arrival) {
 		}
 	}
 	b := conversation.Batch{Identity: alice.Identity(), Offset: w.update + 1, Arrivals: as}
-	if err := w.engine.Receive(w.t.Context(), b); err != nil {
-		w.t.Fatal(err)
+	for err := w.engine.Receive(w.t.Context(), b); err != nil; err = w.engine.Receive(w.t.Context(), b) {
+		if !w.revive() {
+			w.t.Fatal(err)
+		}
 	}
 	synctest.Wait()
+}
+
+// revive starts a process anew that has crashed; false if it has not.
+func (w *world) revive() bool {
+	w.t.Helper()
+	c := w.crash
+	if c == nil || !c.died() {
+		return false
+	}
+	close(c.gone)
+	w.kill()
+	if w.spoil != nil && c.names[c.at-1] == "commit" {
+		w.spoil(w.t, w.path)
+	}
+	w.crash = nil
+	time.Sleep(200 * time.Millisecond)
+	w.start()
+	return true
 }
 
 func message(k conversation.Key, id int64, text string) conversation.Arrival {
@@ -195,8 +222,15 @@ func (w *world) say(k conversation.Key, text string) int64 {
 
 // after lets virtual time pass.
 func (w *world) after(d time.Duration) {
+	const step = 20 * time.Millisecond
+	for ; w.crash != nil && d > step; d -= step {
+		time.Sleep(step)
+		synctest.Wait()
+		w.revive()
+	}
 	time.Sleep(d)
 	synctest.Wait()
+	w.revive()
 }
 
 func (w *world) wantShown(k conversation.Key, want ...string) {
