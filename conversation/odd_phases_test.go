@@ -110,3 +110,25 @@ func TestLooksThatCannotBeMadeDoNotCount(t *testing.T) {
 	}
 	t.Error("it waits for ever (I5)")
 }
+
+// TestPartThatWaitsForTheLease is I5: what came back after the process had slept
+// through its lease has to be claimed again, by whoever takes the lease.
+func TestPartThatWaitsForTheLease(t *testing.T) {
+	for name, back := range map[string]func(a *tale){
+		"send moved":     func(a *tale) { a.delivered(&SendError{Kind: Moved}) },
+		"look ruled out": func(a *tale) { a.do(Looked{Incarnation: "x", Reply: 1, Finding: Absent}) },
+	} {
+		a := newTale(t)
+		phase(a, "committed")
+		if name == "look ruled out" {
+			a.delivered(&SendError{Kind: InDoubt}).due()
+		}
+		a.wait(2 * a.rules.LeaseTTL)
+		back(a)
+		if a.rules.Next(&a.state, a.now).IsZero() {
+			t.Errorf("%s: nobody will look: %s", name, a.sketch())
+		} else if a.due(); len(a.answers()) != 1 {
+			t.Errorf("%s: when due: %s", name, a.sketch())
+		}
+	}
+}

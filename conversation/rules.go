@@ -202,7 +202,7 @@ func (t *step) errorID() string {
 func (r Rules) Next(s *State, now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
-		if next.IsZero() || t.Before(next) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) { // a part that need not wait may wait for the lease
 			next = t
 		}
 	}
