@@ -210,7 +210,7 @@ func (r Rules) Next(s *State, now time.Time) time.Time {
 	switch {
 	case l.Held() && l.Owner != r.Owner:
 		sooner(l.Expiry)
-	case s.generating() && l.Cancelled != "":
+	case s.generating() && l.Cancelled != "" && !l.Live(now): // it has to come back
 	case l.Held():
 		sooner(l.renewAt(r.LeaseTTL))
 	case s.answer() != nil:
