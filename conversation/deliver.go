@@ -15,6 +15,7 @@ const (
 	tellAgain   = 10 * time.Second // of looking, again: had the notice arrived, its id would have ended the search
 	closeAfter  = 20 * time.Second // of looking, the part is closed
 	lookTimeout = time.Minute      // a look that has not come back is made again
+	sayTimeout  = time.Minute      // a notice whose send has not come back makes way: its process is gone
 
 	mostFailures = 60 // looks that could not be made before they count
 )
@@ -58,6 +59,9 @@ func (t *step) claimNext(r *Reply) {
 		return
 	}
 	p.State, p.NotBefore, p.Waited, p.Above = Claimed, time.Time{}, 0, t.HighestID
+	if r.Notice != nil {
+		p.wait(t.now, sayTimeout)
+	}
 	send := Send{Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p, Notice: r.Notice}
 	if i == 0 {
 		send.Target = r.Target
@@ -124,6 +128,15 @@ func (t *step) delivered(e Delivered) {
 	default:
 		p.State, p.Attempts, p.Since = Unknown, 0, t.now
 		p.wait(t.now, firstLook)
+	}
+}
+
+// dropLost drops a notice that was claimed by a process which is gone, or it
+// would be in the way of all others for ever (I5). Only a process that knows
+// that it is alone is told so by [Recovered].
+func (t *step) dropLost() {
+	if n := t.notice(); n != nil && n.Parts[0].State == Claimed && !t.now.Before(n.Parts[0].NotBefore) {
+		t.remove(n)
 	}
 }
 

@@ -132,3 +132,21 @@ func TestPartThatWaitsForTheLease(t *testing.T) {
 		}
 	}
 }
+
+// TestNoticeOfAProcessThatIsGone is I5: it is in the way of the next notice, and
+// of the search for a part, no longer than a send can take.
+func TestNoticeOfAProcessThatIsGone(t *testing.T) {
+	a := newTale(t)
+	a.do(Reset{}) // its notice is claimed, and nothing comes back
+	a.rules.Owner = "next"
+	phase(a, "generating")
+	a.do(Generated{Work: a.work, Err: &ModelError{Kind: Denied}})
+	if got := len(a.sends); got != 1 {
+		t.Fatalf("%d notices at once", got)
+	}
+	asked := a.now
+	a.due()
+	if got := a.now.Sub(asked); got > sayTimeout || len(a.sends) != 2 || a.sends[1].Notice.Code != Unanswerable {
+		t.Errorf("after %v: %s", got, a.sketch())
+	}
+}

@@ -142,6 +142,7 @@ func (t *step) settle() {
 	t.release()
 	t.closeIfAsked()
 	t.armIfOwed()
+	t.dropLost()
 	t.claim()
 }
 
@@ -219,7 +220,7 @@ func (r Rules) Next(s *State, now time.Time) time.Time {
 		sooner(s.Timer.Due)
 	}
 	if n := s.notice(); n != nil {
-		if _, p := n.next(); p != nil && p.State != Claimed {
+		if _, p := n.next(); p != nil {
 			sooner(p.NotBefore)
 		}
 	}
