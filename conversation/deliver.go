@@ -11,7 +11,7 @@ func (t *step) claim() {
 	if t.rules.Stopping {
 		return
 	}
-	for _, l := range []lane{notices, repeats, answers} {
+	for _, l := range []lane{noticeLane, repeatLane, answerLane} {
 		if r := t.first(l); r != nil {
 			t.claimNext(r, l)
 		}
@@ -23,7 +23,7 @@ func (t *step) claimNext(r *Reply, l lane) {
 	if p == nil || p.State == Claimed || t.now.Before(p.NotBefore) {
 		return
 	}
-	if l == answers && !(t.Lease.Delivering && t.Lease.Owner == t.rules.Owner && t.Lease.Live(t.now)) {
+	if l == answerLane && !(t.Lease.Delivering && t.Lease.Owner == t.rules.Owner && t.Lease.Live(t.now)) {
 		return // due takes the lease first
 	}
 	if p.State == Unknown {
@@ -31,6 +31,9 @@ func (t *step) claimNext(r *Reply, l lane) {
 		return
 	}
 	p.State, p.NotBefore, p.Waited, p.Above = Claimed, time.Time{}, 0, t.HighestID
+	if r.Notice != nil {
+		p.wait(t.now, sayTimeout)
+	}
 	send := Send{Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p, Notice: r.Notice}
 	if i == 0 {
 		send.Target = r.Target
@@ -87,6 +90,15 @@ func (t *step) delivered(e Delivered) {
 	default:
 		p.State, p.Attempts, p.Since = Unknown, 0, t.now
 		p.wait(t.now, firstLook)
+	}
+}
+
+// dropLost drops a notice that was claimed by a process which is gone, or it
+// would be in the way of all others for ever (I5). Only a process that knows
+// that it is alone is told so by [Recovered].
+func (t *step) dropLost() {
+	if n := t.notice(); n != nil && n.Parts[0].State == Claimed && !t.now.Before(n.Parts[0].NotBefore) {
+		t.lost(n)
 	}
 }
 

@@ -28,11 +28,16 @@ func (t *step) due() {
 	}
 }
 
-// renew extends the lease of work in progress. A cancelled call is given the
-// rest of its lease to come back.
+// renew extends the lease of work in progress, also of a call that was
+// cancelled: until it has come back, no other may start (I4). If another worker
+// has cancelled it, this is where its own gets to know.
 func (t *step) renew() {
-	if t.Lease.Cancelled == "" && !t.now.Before(t.Lease.renewAt(t.rules.LeaseTTL)) {
-		t.Lease.Expiry = t.now.Add(t.rules.LeaseTTL)
+	if t.now.Before(t.Lease.renewAt(t.rules.LeaseTTL)) {
+		return
+	}
+	t.Lease.Expiry = t.now.Add(t.rules.LeaseTTL)
+	if t.generating() && t.Lease.Cancelled != "" {
+		t.Effects = append(t.Effects, Cancel{Incarnation: t.Incarnation, Epoch: t.Lease.Epoch})
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	closeAfter  = 20 * time.Second // of looking, the part is closed, if the user knows
 	closeAlone  = 10 * time.Minute // of looking, likewise, if nothing at all could be shown
 	lookTimeout = time.Minute      // a look that has not come back is made again
+	sayTimeout  = time.Minute      // a notice whose send has not come back makes way: its process is gone
 
 	mostFailures = 60 // looks that could not be made before they count
 

@@ -408,6 +408,27 @@ func TestSleptThroughTheLease(t *testing.T) {
 	}
 }
 
+// TestCallThatAnotherWorkerCancels is I4: only its own worker can end the call,
+// which gets to know of it at the renewal; until then no other one starts.
+func TestCallThatAnotherWorkerCancels(t *testing.T) {
+	a := newTale(t)
+	phase(a, "generating")
+	a.rules.Owner = "other"
+	a.do(a.message(2, "two"))
+	a.rules.Owner = "me"
+	if a.due(); a.sketch() != "cancel, waits one, waits two, generating, to end" {
+		t.Errorf("at the renewal: %s", a.sketch())
+	}
+	a.rules.Owner = "other"
+	if a.wait(a.rules.LeaseTTL / 2).do(Due{}); a.sketch() != "waits one, waits two, generating, to end" {
+		t.Errorf("another worker, while it comes back: %s", a.sketch())
+	}
+	a.rules.Owner = "me"
+	if a.do(Generated{Work: a.work, Err: errors.New("cancelled")}).due(); a.sketch() != "asks one+two, waits one, waits two, generating" {
+		t.Errorf("when it has come back: %s", a.sketch())
+	}
+}
+
 func TestStoppingClaimsAndStartsNothing(t *testing.T) {
 	a := newTale(t)
 	phase(a, "generating")

@@ -99,19 +99,19 @@ func (s *State) Waiting() []Message {
 type lane int
 
 const (
-	notices lane = iota
-	repeats
-	answers // and revisions: what the lease is for
+	noticeLane lane = iota
+	repeatLane
+	answerLane // and revisions: what the lease is for
 )
 
 func (r *Reply) lane() lane {
 	switch {
 	case r.Notice != nil:
-		return notices
+		return noticeLane
 	case r.Repeat:
-		return repeats
+		return repeatLane
 	}
-	return answers
+	return answerLane
 }
 
 // first is the reply of a lane that is to be shown next, nil if none is.
@@ -126,10 +126,10 @@ func (s *State) first(l lane) *Reply {
 
 // answer is the reply of the current turn that is on its way, or the revision
 // of the last; nil if none is.
-func (s *State) answer() *Reply { return s.first(answers) }
+func (s *State) answer() *Reply { return s.first(answerLane) }
 
-func (s *State) notice() *Reply { return s.first(notices) }
-func (s *State) repeat() *Reply { return s.first(repeats) }
+func (s *State) notice() *Reply { return s.first(noticeLane) }
+func (s *State) repeat() *Reply { return s.first(repeatLane) }
 
 // generating reports whether a model call is in flight, wanted or not.
 func (s *State) generating() bool { return s.Lease.Held() && !s.Lease.Delivering }
