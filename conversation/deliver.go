@@ -363,6 +363,7 @@ func (t *step) recovered() {
 	t.Lease = Lease{}
 	t.Timer.Due = clamp(t.Timer.Due, t.now, t.Timer.Bound)
 	t.Timer.Floor = clamp(t.Timer.Floor, t.now, t.Timer.Bound)
+	t.Timer.First = clamp(t.Timer.First, t.now, 0) // or max_wait would begin when the clock has caught up
 	t.Outbox = slices.DeleteFunc(t.Outbox, func(r Reply) bool {
 		_, p := r.next()
 		return p == nil || r.Notice != nil && p.State == Claimed
