@@ -80,7 +80,8 @@ func (t *translator) update(raw json.RawMessage) (a conversation.Arrival, ok boo
 	case u.Member != nil:
 		return t.membership(a, u.Member)
 	case u.Stopped != nil:
-		return t.stopped(a, u.Stopped), true, nil
+		a = t.stopped(a, u.Stopped)
+		return a, a.Event != nil, nil
 	case u.Callback != nil:
 		if c := (callback{}); json.Unmarshal(u.Callback, &c) == nil && c.ID != "" {
 			t.answer(c)
