@@ -178,3 +178,29 @@ func TestClockJumpWhileTyping(t *testing.T) {
 		})
 	}
 }
+
+// TestClockJumpWhileTheModelIsLeftAlone: what arrives after the jump does not
+// wait longer than the service has asked for (I5).
+func TestClockJumpWhileTheModelIsLeftAlone(t *testing.T) {
+	const wait = 20 * time.Second
+	for _, by := range []time.Duration{-time.Hour, 0, time.Hour} {
+		inWorld(t, func(w *world) {
+			w.model.Answer = func(_ context.Context, n int, p []conversation.PromptMessage) (conversation.Completion, error) {
+				if n == 1 {
+					return conversation.Completion{}, &conversation.ModelError{Kind: conversation.Temporary, RetryAfter: wait, Err: errTest}
+				}
+				return conversation.Completion{Text: "re: " + strings.Join(conversationtest.Marks(p[len(p)-1].Text), " ")}, nil
+			}
+			w.say(alice, "#1")
+			w.after(time.Second)
+			w.jump(by, true)
+			w.say(alice, "#2")
+			w.after(wait + w.config.Debounce)
+			if by < 0 { // the wait seems to be over
+				w.wantShown(alice, "re: #1", "re: #2")
+			} else {
+				w.wantShown(alice, "re: #1 #2")
+			}
+		})
+	}
+}
