@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"iter"
 
 	"lastword/conversation"
@@ -67,7 +68,7 @@ func decodePart(key, want, data []byte) (p conversation.Part, err error) {
 // complete refuses a reply that has lost all of its parts.
 func complete(out []conversation.Reply, head []byte) error {
 	if len(out) > 0 && len(out[len(out)-1].Parts) == 0 {
-		return damaged(outboxBucket, head, nil, "it has no parts")
+		return fmt.Errorf("storage: bucket %s, key %q: the reply has lost its parts", outboxBucket, head)
 	}
 	return nil
 }

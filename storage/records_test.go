@@ -109,7 +109,7 @@ func seedRecords(f *testing.F, db *DB) {
 			f.Fatal(err)
 		}
 		for _, value := range []string{
-			"", "null", "{}", "[]", `"text"`, "7", "\x00\xff", `{"version":8,"changed":8}`, `{"id":3}`, `{"id":-1}`, `{"state":"lost"}`,
+			"", "null", " null", "{}", "[]", `"text"`, "7", "\x00\xff", `{"version":8,"changed":8}`, `{"id":3}`, `{"id":-1}`, `{"state":"lost"}`,
 			`{"due":"yesterday"}`, `{"due":"2026-03-01T12:00:00Z","bound":-1}`, `{"incarnation":"x","version":1e3}`, `{"movedTo":{}}`,
 			`{"incarnation":"x","movedTo":{"Channel":"test","Bot":1,"Chat":1}}`, strings.Repeat("[", 20000),
 		} {

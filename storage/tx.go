@@ -39,7 +39,7 @@ func decode(bucket, key, data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return damaged(bucket, key, data, fmt.Sprintf("%T", err))
 	}
-	if data[0] == 'n' { // null, which JSON takes for any record and leaves it blank
+	if bytes.TrimSpace(data)[0] == 'n' { // null, which JSON takes for any record and leaves it blank
 		return damaged(bucket, key, data, "it is null")
 	}
 	return nil
@@ -178,10 +178,10 @@ func (t tx) Leases(identity string) iter.Seq2[conversation.Key, error] {
 func (t tx) Turn(k conversation.Key, id conversation.Version) (conversation.Turn, bool, error) {
 	key := append(under(k), number(id)...)
 	v, found, err := get[conversation.Turn](t, historyBucket, key)
-	if found && v.ID != id {
-		return conversation.Turn{}, false, placed(historyBucket, key, under(k), nil, v.ID)
+	if found {
+		err = placed(historyBucket, key, under(k), t.bolt.Bucket(historyBucket).Get(key), v.ID)
 	}
-	return v, found, err
+	return v, found && err == nil, err
 }
 
 func (t tx) PutTurn(k conversation.Key, v conversation.Turn) error {
