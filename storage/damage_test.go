@@ -55,6 +55,10 @@ func FuzzStart(f *testing.F) {
 	f.Add("outbox", number(1)+number(0), []byte(`{"text":"","state":"pending","attempts":-9,"notBefore":"9000-01-01T00:00:00Z","waited":-1}`))
 	f.Add("outbox", number(1)+number(0), []byte(`{"state":"unknown","above":9223372036854775807,"since":"0001-01-01T00:00:00Z"}`))
 	f.Add("outbox", number(1), []byte(`{"id":1,"revises":5,"notice":{"code":"?"}}`))
+	for _, bucket := range []string{"timers", "leases", "outbox", "conversations"} {
+		f.Add(bucket, "test/1/x/0", []byte("{}"))
+		f.Add(bucket, "test/1/01/0", []byte("{}"))
+	}
 	blank := filepath.Join(f.TempDir(), "blank.db")
 	db, err := storage.Open(blank)
 	if err := errors.Join(err, db.Close()); err != nil {
@@ -83,8 +87,11 @@ func damage(t *testing.T, path, bucket, key string, value []byte, state []struct
 		t.Fatal(err)
 	}
 	place := func(key string) []byte {
-		if key == "" {
+		switch {
+		case key == "":
 			return []byte(damaged.String())
+		case strings.HasPrefix(key, damaged.Identity()): // of no conversation
+			return []byte(key)
 		}
 		return []byte(damaged.String() + "\x00" + key)
 	}
