@@ -191,7 +191,7 @@ func (b *Bot) offset() (int64, error) {
 	}
 	n, err := strconv.ParseInt(string(data), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("reading %s: %w", name, err)
+		return 0, fmt.Errorf("bucket meta, key %q: the record is damaged (%d bytes, not a number)", name, len(data))
 	}
 	return max(n, 0), nil // a negative offset would make Telegram forget updates
 }

@@ -139,11 +139,12 @@ func (t *step) finish(r *Reply) {
 func (t *step) finishNotice(r *Reply) {
 	receipt := r.Parts[0].Receipt
 	if press := r.Notice.Press; press != nil {
-		shown := &Notable{receipt, press.Generation}
+		shown := &Notable{Message: receipt, Generation: press.Generation}
 		switch {
 		case r.Notice.Code == Working:
 			t.Standing = shown
 		case t.inDoubt(press.Generation):
+			t.stopAsking(press.Generation)
 			t.Asking = shown
 		}
 	}
@@ -169,7 +170,9 @@ func (t *step) finishAnswer(r *Reply) {
 	t.Amend = append(t.Amend, a)
 	t.journal(Lease{Version: r.Version, Generation: r.Generation}, outcome, reason, r.Meter)
 	t.moveButtons(r)
-	t.stopAsking(r.Generation)
+	if a := t.Asking; a != nil && a.Generation != r.Generation {
+		t.stopAsking(r.Generation)
+	}
 	version := r.Version
 	changed := slices.ContainsFunc(t.Messages, func(m Message) bool { return m.Version <= version && m.Changed > version })
 	t.Messages = slices.DeleteFunc(t.Messages, func(m Message) bool { return m.Version <= version })

@@ -158,7 +158,8 @@ func (e *Engine) takeUp() error {
 		for _, records := range []iter.Seq2[Key, error]{tx.Timers(e.identity), tx.Leases(e.identity), tx.Outboxes(e.identity)} {
 			for k, err := range records {
 				if err != nil {
-					return err
+					e.log.Error("a record is left alone: it belongs to no conversation", "err", err)
+					continue
 				}
 				keys[k] = true
 			}

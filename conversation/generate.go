@@ -234,8 +234,9 @@ func (t *step) retryAt(wait time.Duration) {
 }
 
 // backoff is the n-th wait after a failure, from half a second to half a
-// minute. The salt spreads the conversations that failed together.
+// minute. The salt spreads the conversations that failed together. A record can
+// hold any n.
 func backoff[N ~uint64](n int, salt N) time.Duration {
-	wait := min(500*time.Millisecond<<min(n-1, 6), 30*time.Second)
+	wait := min(500*time.Millisecond<<min(max(n-1, 0), 6), 30*time.Second)
 	return wait + wait*time.Duration(uint64(salt)*7919%16)/64
 }

@@ -137,7 +137,9 @@ func (p *Part) absent() {
 }
 
 // asks reports whether a visible notice offers to show a reply.
-func (t *step) asks(g Generation) bool { return t.Asking != nil && t.Asking.Generation == g }
+func (t *step) asks(g Generation) bool {
+	return t.Asking != nil && t.Asking.Generation == g && !t.Asking.Answered
+}
 
 // resolved takes back what is about to ask about a reply whose outcome is known
 // now. A notice that asks already keeps its button until the next reply: it
@@ -146,11 +148,15 @@ func (t *step) resolved(g Generation) {
 	t.Outbox = slices.DeleteFunc(t.Outbox, func(r Reply) bool {
 		return r.Notice != nil && r.Notice.Code == Doubtful && r.Notice.Press.Generation == g && r.Parts[0].State == Pending
 	})
+	if t.asks(g) {
+		t.Asking = &Notable{Message: t.Asking.Message, Generation: g, Answered: true}
+	}
 }
 
-// stopAsking takes the button of a notice away that asks about an older reply.
+// stopAsking takes the button of a notice away that asks about another reply, or
+// about nothing any more.
 func (t *step) stopAsking(newest Generation) {
-	if a := t.Asking; a != nil && a.Generation != newest {
+	if a := t.Asking; a != nil && (a.Generation != newest || a.Answered) {
 		t.Asking = nil
 		t.Effects = append(t.Effects, Unbutton{a.Message})
 	}

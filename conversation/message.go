@@ -28,7 +28,8 @@ func (k Key) String() string {
 // Identity is what the keys of one bot identity begin with, "telegram/42/".
 func (k Key) Identity() string { return k.Channel + "/" + strconv.FormatInt(k.Bot, 10) + "/" }
 
-// ParseKey reads what [Key.String] writes.
+// ParseKey reads what [Key.String] writes, and nothing else: two forms of a key
+// would be two conversations.
 func ParseKey(s string) (Key, error) {
 	fields := strings.Split(s, "/")
 	if len(fields) != 4 || fields[0] == "" {
@@ -41,7 +42,11 @@ func ParseKey(s string) (Key, error) {
 			return Key{}, fmt.Errorf("conversation key %q is not channel/bot/chat/thread: %w", s, err)
 		}
 	}
-	return Key{Channel: fields[0], Bot: n[0], Chat: n[1], Thread: n[2]}, nil
+	k := Key{Channel: fields[0], Bot: n[0], Chat: n[1], Thread: n[2]}
+	if k.String() != s {
+		return Key{}, fmt.Errorf("conversation key %q should be %q", s, k.String())
+	}
+	return k, nil
 }
 
 // Version counts every change of a conversation's input context: a new

@@ -78,7 +78,7 @@ func TestSearchSurvivesAClockSetBack(t *testing.T) {
 		if r == nil || r.Parts[0].State == Closed {
 			return
 		}
-		a.do(Due{}, Looked{Incarnation: "x", Reply: r.ID, Finding: Unclear})
+		a.do(Due{}, Looked{Incarnation: "x", Reply: r.ID, Finding: Unclear}).told()
 	}
 	t.Error("after five minutes: " + a.sketch())
 }
@@ -106,7 +106,7 @@ func TestLooksThatCannotBeMadeDoNotCount(t *testing.T) {
 		if a.state.answer() == nil || a.state.Outbox[0].Parts[0].State != Unknown {
 			return
 		}
-		a.due().do(Looked{Incarnation: "x", Reply: 1, Finding: NotLooked})
+		a.told().due().do(Looked{Incarnation: "x", Reply: 1, Finding: NotLooked})
 	}
 	t.Error("it waits for ever (I5)")
 }

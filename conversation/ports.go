@@ -114,8 +114,10 @@ type Store interface {
 
 // Tx is a transaction. What it returns is the caller's to keep and change.
 // Errors name the bucket and the key of a record that cannot be read.
-// Iterators stop after the first error and must not outlive the transaction;
-// a caller does not write to a bucket that it is iterating over.
+// A record that is not where it says, or in no state that a record can be in,
+// cannot be read either. Iterators stop after the first error, but for those of
+// keys, which go on; they must not outlive the transaction, and a caller does
+// not write to a bucket that it is iterating over.
 type Tx interface {
 	// Meta reads a named value, nil if there is none.
 	Meta(name string) ([]byte, error)
@@ -147,7 +149,7 @@ type Tx interface {
 	// Outbox lists the replies that are not delivered yet, by id, each with
 	// its parts in order.
 	Outbox(k Key) ([]Reply, error)
-	PutReply(k Key, r Reply) error // the record of the reply and those of all parts
+	PutReply(k Key, r Reply) error // the record of the reply and those of all parts, at least one
 	DeleteReply(k Key, id uint64) error
 	Outboxes(identity string) iter.Seq2[Key, error]
 

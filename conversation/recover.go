@@ -14,6 +14,7 @@ func (t *step) recovered() {
 	t.Lease = Lease{}
 	t.Timer.Due = clamp(t.Timer.Due, t.now, t.Timer.Bound)
 	t.Timer.Floor = clamp(t.Timer.Floor, t.now, t.Timer.Bound)
+	t.Timer.First = clamp(t.Timer.First, t.now, 0) // or max_wait would begin when the clock has caught up
 	t.catchUp()
 	for i := 0; i < len(t.Outbox); {
 		r := &t.Outbox[i]

@@ -109,6 +109,14 @@ func (a *tale) delivered(err *SendError) *tale {
 	return a.do(Delivered{Incarnation: "x", Reply: s.Reply, Index: s.Index, Receipt: a.state.HighestID, Err: err})
 }
 
+// told delivers the notices that are on their way.
+func (a *tale) told() *tale {
+	for len(a.sends) > 0 && a.sends[0].Notice != nil {
+		a.delivered(nil)
+	}
+	return a
+}
+
 // phase brings a tale into a phase of the arrivals table.
 func phase(a *tale, name string) {
 	a.t.Helper()
@@ -503,6 +511,27 @@ func TestRestartsEndInProtection(t *testing.T) {
 	t.Error("never protected")
 }
 
+// TestNobodyIsTold: as long as no notice is visible for certain there is another,
+// and the search goes on, but not for ever (I1, I5).
+func TestNobodyIsTold(t *testing.T) {
+	a := newTale(t)
+	phase(a, "unknown")
+	start, told := a.now, 0
+	for a.state.Outbox[0].Parts[0].State == Unknown {
+		if a.now.Sub(start) > 2*closeAlone {
+			t.Fatal("it looks for ever (I5)")
+		}
+		a.due().do(Looked{Incarnation: "x", Reply: 1, Finding: Unclear})
+		for len(a.sends) > 0 {
+			told++
+			a.delivered(&SendError{Kind: InDoubt})
+		}
+	}
+	if took := a.now.Sub(start); took < closeAlone || told < int(closeAlone/tellAgain) {
+		t.Errorf("closed after %v and %d notices", took, told)
+	}
+}
+
 // TestLooking: found, ruled out, and neither, which is told and then closed.
 func TestLooking(t *testing.T) {
 	look := func(a *tale, f Finding) *tale {
@@ -526,20 +555,18 @@ func TestLooking(t *testing.T) {
 	}
 	a = newTale(t)
 	phase(a, "unknown")
-	start := a.now
+	start, told := a.now, 0
 	for a.state.Outbox[0].Parts[0].State == Unknown {
 		if a.now.Sub(start) > time.Minute {
 			t.Fatal("it looks for ever (I5)")
 		}
 		look(a.due(), Unclear)
-	}
-	told := 0
-	for _, s := range a.sends {
-		if s.Notice != nil && s.Notice.Code == Doubtful {
+		if len(a.sends) > 0 && a.sends[0].Notice != nil {
 			told++
 		}
+		a.told()
 	}
-	if told != 1 { // the second waits for the first to be shown
+	if told != 1 {
 		t.Errorf("told %d times", told)
 	}
 }

@@ -44,7 +44,8 @@ type Closing struct {
 // Notable is a notice with a button.
 type Notable struct {
 	Message    int64      `json:"message"`
-	Generation Generation `json:"generation"` // that it is about
+	Generation Generation `json:"generation"`         // that it is about
+	Answered   bool       `json:"answered,omitempty"` // what it asks about is known now; its button may stay a while
 }
 
 // Rest says why unanswered messages have no timer: a visible notice told so,

@@ -35,7 +35,8 @@ type world struct {
 	engine  *conversation.Engine
 	dead    atomic.Bool // the process was killed: nothing is written any more
 	commits atomic.Int64
-	fail    atomic.Pointer[error] // what the store says instead of writing
+	fail    atomic.Pointer[error]  // what the store says instead of writing
+	disk    *conversationtest.Disk // what the store is on, if that has faults
 	end     context.CancelFunc
 	ended   chan error
 	update  int64
@@ -102,8 +103,12 @@ func (w *world) start() {
 	w.store = store
 	w.dead.Store(false)
 	w.channel.Restart()
+	var base conversation.Store = store
+	if w.disk != nil {
+		w.disk.Store, base = store, w.disk
+	}
 	options := conversation.Options{
-		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead, &w.commits, &w.fail},
+		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{base, &w.dead, &w.commits, &w.fail},
 		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Token: func() string { w.tokens++; return fmt.Sprintf("token%d", w.tokens) },
 	}

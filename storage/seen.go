@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -61,7 +60,7 @@ func (t tx) PutSeen(identity string, s conversation.Sighting, v conversation.Sig
 // message, so it is no JSON.
 func decodeSight(key, data []byte) (v conversation.Sight, err error) {
 	if len(data) < 8 {
-		return v, fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes)", seenBucket, key, len(data))
+		return v, damaged(seenBucket, key, data, "too short")
 	}
 	v.At = time.Unix(0, int64(binary.BigEndian.Uint64(data)))
 	v.Hash = string(data[8:])

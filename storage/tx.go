@@ -37,7 +37,23 @@ func get[T any](t tx, bucket, key []byte) (v T, found bool, err error) {
 // content.
 func decode(bucket, key, data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes, %T)", bucket, key, len(data), err)
+		return damaged(bucket, key, data, fmt.Sprintf("%T", err))
+	}
+	if bytes.TrimSpace(data)[0] == 'n' { // null, which JSON takes for any record and leaves it blank
+		return damaged(bucket, key, data, "it is null")
+	}
+	return nil
+}
+
+func damaged(bucket, key, data []byte, why string) error {
+	return fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes, %s)", bucket, key, len(data), why)
+}
+
+// placed refuses a record that says it is another one than its key does. It is
+// deleted by what it says, so it would stay behind, and be sent again (I2).
+func placed[N ~uint64](bucket, key, prefix, data []byte, id N) error {
+	if !bytes.Equal(key, append(bytes.Clone(prefix), number(id)...)) {
+		return damaged(bucket, key, data, "it has the number of another one")
 	}
 	return nil
 }
@@ -48,19 +64,6 @@ func put(t tx, bucket, key []byte, v any) error {
 		return fmt.Errorf("storage: bucket %s, key %q: %w", bucket, key, err)
 	}
 	return t.bolt.Bucket(bucket).Put(key, data)
-}
-
-// list decodes the records whose keys begin with a prefix, in order.
-func list[T any](t tx, bucket, prefix []byte) (out []T, err error) {
-	c := t.bolt.Bucket(bucket).Cursor()
-	for key, data := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, data = c.Next() {
-		var v T
-		if err := decode(bucket, key, data, &v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
 }
 
 // drop deletes the records whose keys begin with a prefix.
@@ -75,6 +78,7 @@ func drop(t tx, bucket, prefix []byte) error {
 }
 
 // keys lists the conversations of an identity that have a record in a bucket.
+// It goes on after a key that cannot be read: it is nobody else's trouble.
 func keys(t tx, bucket []byte, identity string) iter.Seq2[conversation.Key, error] {
 	return func(yield func(conversation.Key, error) bool) {
 		var last []byte
@@ -88,9 +92,9 @@ func keys(t tx, bucket []byte, identity string) iter.Seq2[conversation.Key, erro
 			last = bytes.Clone(name)
 			k, err := conversation.ParseKey(string(name))
 			if err != nil {
-				err = fmt.Errorf("storage: bucket %s: %w", bucket, err)
+				err = fmt.Errorf("storage: bucket %s, key %q: %w", bucket, key, err)
 			}
-			if !yield(k, err) || err != nil {
+			if !yield(k, err) {
 				return
 			}
 		}
@@ -113,8 +117,20 @@ func (t tx) PutConversation(k conversation.Key, c conversation.Conversation) err
 	return put(t, conversationsBucket, []byte(k.String()), c)
 }
 
-func (t tx) Messages(k conversation.Key) ([]conversation.Message, error) {
-	return list[conversation.Message](t, messagesBucket, under(k))
+func (t tx) Messages(k conversation.Key) (out []conversation.Message, err error) {
+	prefix := under(k)
+	c := t.bolt.Bucket(messagesBucket).Cursor()
+	for key, data := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, data = c.Next() {
+		var m conversation.Message
+		if err := decode(messagesBucket, key, data, &m); err != nil {
+			return nil, err
+		}
+		if err := placed(messagesBucket, key, prefix, data, m.Version); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 func (t tx) PutMessage(k conversation.Key, m conversation.Message) error {
@@ -160,7 +176,12 @@ func (t tx) Leases(identity string) iter.Seq2[conversation.Key, error] {
 }
 
 func (t tx) Turn(k conversation.Key, id conversation.Version) (conversation.Turn, bool, error) {
-	return get[conversation.Turn](t, historyBucket, append(under(k), number(id)...))
+	key := append(under(k), number(id)...)
+	v, found, err := get[conversation.Turn](t, historyBucket, key)
+	if found {
+		err = placed(historyBucket, key, under(k), t.bolt.Bucket(historyBucket).Get(key), v.ID)
+	}
+	return v, found && err == nil, err
 }
 
 func (t tx) PutTurn(k conversation.Key, v conversation.Turn) error {
@@ -180,6 +201,9 @@ func (t tx) History(k conversation.Key) iter.Seq2[conversation.Turn, error] {
 		for key, data := lastUnder(c, prefix); bytes.HasPrefix(key, prefix); key, data = c.Prev() {
 			var v conversation.Turn
 			err := decode(historyBucket, key, data, &v)
+			if err == nil {
+				err = placed(historyBucket, key, prefix, data, v.ID)
+			}
 			if !yield(v, err) || err != nil {
 				return
 			}

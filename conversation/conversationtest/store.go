@@ -184,7 +184,7 @@ func keysDoNotMix(t *testing.T, s *suite) {
 		var errs []error
 		for _, k := range all {
 			errs = append(errs, tx.Arm(k, conversation.Timer{Due: then}), tx.PutMessage(k, conversation.Message{Version: 1, Content: conversation.Content{Text: k.String()}}),
-				tx.PutTurn(k, conversation.Turn{ID: 1, Reply: k.String()}), tx.PutReply(k, conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: k.String()}}}))
+				tx.PutTurn(k, conversation.Turn{ID: 1, Reply: k.String()}), tx.PutReply(k, conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: k.String(), State: conversation.Pending}}}))
 		}
 		return errors.Join(append(errs, tx.ClearHistory(twelve))...)
 	})
@@ -226,7 +226,7 @@ func historyIsNewestFirst(t *testing.T, s *suite) {
 }
 
 func replyCanLoseParts(t *testing.T, s *suite) {
-	r := conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: "a"}, {Text: "b"}, {Text: "c"}}}
+	r := conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: "a", State: conversation.Sent}, {Text: "b", State: conversation.Claimed}, {Text: "c", State: conversation.Pending}}}
 	s.update(func(tx conversation.Tx) error { return tx.PutReply(one, r) })
 	r.Parts = r.Parts[:1]
 	s.update(func(tx conversation.Tx) error { return tx.PutReply(one, r) })
