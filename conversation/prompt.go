@@ -46,7 +46,8 @@ func newPrompt(history iter.Seq2[Turn, error], s *State, turn []Message, budget 
 // fits into room. It moves in whole blocks: while it stands still, the prompts
 // of a conversation begin alike and a provider's prompt cache keeps hitting.
 func firstOffset(total, room, block int) int {
-	if over := total - room; over > 0 && block > 0 {
+	if over := total - room; over > 0 {
+		block = max(block, 1)
 		return (over + block - 1) / block * block
 	}
 	return 0

@@ -187,6 +187,27 @@ func (t tx) History(k conversation.Key) iter.Seq2[conversation.Turn, error] {
 	}
 }
 
+func (t tx) OldHistory(k conversation.Key, newest int) iter.Seq2[conversation.Turn, error] {
+	return func(yield func(conversation.Turn, error) bool) {
+		prefix := under(k)
+		c := t.bolt.Bucket(historyBucket).Cursor()
+		end, _ := lastUnder(c, prefix)
+		for i := 0; i < newest && bytes.HasPrefix(end, prefix); i++ {
+			end, _ = c.Prev()
+		}
+		if !bytes.HasPrefix(end, prefix) {
+			return
+		}
+		for key, data := c.Seek(prefix); key != nil && bytes.Compare(key, end) <= 0; key, data = c.Next() {
+			var v conversation.Turn
+			err := decode(historyBucket, key, data, &v)
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // lastUnder moves a cursor to the last key with a prefix that ends in 0.
 func lastUnder(c *bolt.Cursor, prefix []byte) (key, data []byte) {
 	after := bytes.Clone(prefix)
