@@ -18,8 +18,7 @@ import (
 )
 
 // BenchmarkAcceptance stores batches of 100 updates durably, and in turn with
-// it commits the same bytes to a bare bbolt file. The metric ratio is the one
-// over the other.
+// it commits the same bytes to a bare bbolt file.
 func BenchmarkAcceptance(b *testing.B) {
 	const batch = 100
 	config := conversation.DefaultConfig()
@@ -87,7 +86,9 @@ func BenchmarkAcceptance(b *testing.B) {
 		}
 		theirs += time.Since(start)
 	}
-	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
-	b.ReportMetric(float64(ours.Microseconds())/float64(b.N), "µs/batch")
-	b.ReportMetric(batch*float64(b.N)/ours.Seconds(), "updates/s")
+	b.ReportMetric(batch*float64(b.N)/ours.Seconds(), "accepted-updates/s")
+	b.ReportMetric(float64(ours.Microseconds())/float64(b.N), "batch-of-100-updates-µs")
+	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N), "bare-commit-of-the-same-bytes-µs")
+	b.ReportMetric(float64(ours)/float64(theirs), "batch-over-bare-commit-times")
+	b.ReportMetric(0, "ns/op") // of both together
 }
