@@ -28,8 +28,10 @@ fuzz:
 		done; \
 	done
 
+# It takes about two minutes and ends with a failure if a count is too high:
+# commits, allocations, bytes. Times are for you to judge.
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	@go test -run '^$$' -bench . ./... 2>&1 | awk -f .ci/bench.awk
 
 run:
 	go run . --config $(CONFIG)

@@ -21,21 +21,17 @@ import (
 func (w *world) shift(by time.Duration) {
 	w.t.Helper()
 	err := w.store.Update(func(tx conversation.Tx) error {
-		messages, err := tx.Messages(alice)
 		timer, errTimer := tx.Timer(alice)
 		lease, errLease := tx.Lease(alice)
 		outbox, errOutbox := tx.Outbox(alice)
-		if err := errors.Join(err, errTimer, errLease, errOutbox); err != nil {
+		err := errors.Join(errTimer, errLease, errOutbox)
+		if err != nil {
 			return err
 		}
 		move := func(at *time.Time) {
 			if !at.IsZero() {
 				*at = at.Add(by)
 			}
-		}
-		for _, m := range messages {
-			move(&m.Arrived)
-			err = errors.Join(err, tx.PutMessage(alice, m))
 		}
 		if timer.Set() {
 			move(&timer.Due)

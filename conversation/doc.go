@@ -100,5 +100,6 @@
 //	one transaction       unit.go, records.go, sightings.go, move.go
 //	slow work             effects.go
 //	what the model sees   prompt.go, tokens.go
+//	what is forgotten     retention.go, and prune in unit.go
 //	what others provide   ports.go
 package conversation

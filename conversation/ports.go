@@ -155,6 +155,9 @@ type Tx interface {
 
 	// History lists turns, newest first.
 	History(k Key) iter.Seq2[Turn, error]
+	// OldHistory lists the turns before the newest ones, oldest first. Its cost
+	// does not depend on how many there are.
+	OldHistory(k Key, newest int) iter.Seq2[Turn, error]
 	Turn(k Key, id Version) (Turn, bool, error)
 	PutTurn(k Key, t Turn) error
 	DeleteTurn(k Key, id Version) error

@@ -73,9 +73,9 @@ type State struct {
 	HighestID int64
 }
 
-// clone copies what a step may change in place.
+// clone copies what a step may change in place, with room for a message more.
 func (s State) clone() State {
-	s.Messages = slices.Clone(s.Messages)
+	s.Messages = append(make([]Message, 0, len(s.Messages)+1), s.Messages...)
 	s.Outbox = slices.Clone(s.Outbox)
 	for i := range s.Outbox {
 		s.Outbox[i].Parts = slices.Clone(s.Outbox[i].Parts)
@@ -136,7 +136,12 @@ func (s *State) repeat() *Reply { return s.first(repeatLane) }
 func (s *State) generating() bool { return s.Lease.Held() && !s.Lease.Delivering }
 
 // wantsTurn reports whether unanswered messages are owed a turn.
-func (s *State) wantsTurn() bool { return s.Rest == "" && (len(s.Waiting()) > 0 || s.Revising != nil) }
+func (s *State) wantsTurn() bool { return s.Rest == "" && (s.waits() || s.Revising != nil) }
+
+// waits reports whether there are unanswered messages.
+func (s *State) waits() bool {
+	return slices.ContainsFunc(s.Messages, func(m Message) bool { return m.Version > s.Answered })
+}
 
 // next is the first part of a reply that is not settled, nil if all are.
 func (r *Reply) next() (int, *Part) {

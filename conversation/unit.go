@@ -214,6 +214,7 @@ func (u *unit) record(k Key, r Result) error {
 	}
 	for _, turn := range r.Turns {
 		do(u.tx.PutTurn(k, turn))
+		do(u.retain(k, turn))
 	}
 	for _, a := range r.Amend {
 		do(u.amend(k, a))

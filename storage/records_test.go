@@ -78,7 +78,7 @@ func FuzzRecord(f *testing.F) {
 		if plant(b, i, key, value) != nil {
 			t.Skip() // bbolt takes no such key
 		}
-		c := reader{t: t, tx: tx{b}, bucket: string(buckets[i]), key: key, value: value}
+		c := reader{t: t, tx: newTx(b), bucket: string(buckets[i]), key: key, value: value}
 		c.readAll(fuzzed)
 		c.readAll(beside)
 		c.readLists()

@@ -14,14 +14,23 @@ import (
 )
 
 // tx implements [conversation.Tx].
-type tx struct{ bolt *bolt.Tx }
+type tx struct {
+	bolt *bolt.Tx
+	seen *seenDays
+}
+
+func newTx(b *bolt.Tx) tx { return tx{b, new(seenDays)} }
 
 // number is how a key holds a number.
 func number[N ~uint64](n N) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
 // under is the beginning of the keys of everything that belongs to a
 // conversation. The 0 keeps chat 1 apart from chat 12.
-func under(k conversation.Key) []byte { return append([]byte(k.String()), 0) }
+func under(k conversation.Key) []byte { return append(of(k), 0) }
+
+// of is the key of a conversation's own record, with room for what follows it
+// in those of others.
+func of(k conversation.Key) []byte { return k.Append(make([]byte, 0, 64)) }
 
 // get decodes a record; false if there is none.
 func get[T any](t tx, bucket, key []byte) (v T, found bool, err error) {
@@ -110,11 +119,11 @@ func (t tx) SetMeta(name string, value []byte) error {
 }
 
 func (t tx) Conversation(k conversation.Key) (conversation.Conversation, bool, error) {
-	return get[conversation.Conversation](t, conversationsBucket, []byte(k.String()))
+	return get[conversation.Conversation](t, conversationsBucket, of(k))
 }
 
 func (t tx) PutConversation(k conversation.Key, c conversation.Conversation) error {
-	return put(t, conversationsBucket, []byte(k.String()), c)
+	return put(t, conversationsBucket, of(k), c)
 }
 
 func (t tx) Messages(k conversation.Key) (out []conversation.Message, err error) {
@@ -142,16 +151,16 @@ func (t tx) DeleteMessage(k conversation.Key, v conversation.Version) error {
 }
 
 func (t tx) Timer(k conversation.Key) (conversation.Timer, error) {
-	v, _, err := get[conversation.Timer](t, timersBucket, []byte(k.String()))
+	v, _, err := get[conversation.Timer](t, timersBucket, of(k))
 	return v, err
 }
 
 func (t tx) Arm(k conversation.Key, v conversation.Timer) error {
-	return put(t, timersBucket, []byte(k.String()), v)
+	return put(t, timersBucket, of(k), v)
 }
 
 func (t tx) Disarm(k conversation.Key) error {
-	return t.bolt.Bucket(timersBucket).Delete([]byte(k.String()))
+	return t.bolt.Bucket(timersBucket).Delete(of(k))
 }
 
 func (t tx) Timers(identity string) iter.Seq2[conversation.Key, error] {
@@ -159,16 +168,16 @@ func (t tx) Timers(identity string) iter.Seq2[conversation.Key, error] {
 }
 
 func (t tx) Lease(k conversation.Key) (conversation.Lease, error) {
-	v, _, err := get[conversation.Lease](t, leasesBucket, []byte(k.String()))
+	v, _, err := get[conversation.Lease](t, leasesBucket, of(k))
 	return v, err
 }
 
 func (t tx) PutLease(k conversation.Key, l conversation.Lease) error {
-	return put(t, leasesBucket, []byte(k.String()), l)
+	return put(t, leasesBucket, of(k), l)
 }
 
 func (t tx) DeleteLease(k conversation.Key) error {
-	return t.bolt.Bucket(leasesBucket).Delete([]byte(k.String()))
+	return t.bolt.Bucket(leasesBucket).Delete(of(k))
 }
 
 func (t tx) Leases(identity string) iter.Seq2[conversation.Key, error] {
@@ -204,6 +213,27 @@ func (t tx) History(k conversation.Key) iter.Seq2[conversation.Turn, error] {
 			if err == nil {
 				err = placed(historyBucket, key, prefix, data, v.ID)
 			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (t tx) OldHistory(k conversation.Key, newest int) iter.Seq2[conversation.Turn, error] {
+	return func(yield func(conversation.Turn, error) bool) {
+		prefix := under(k)
+		c := t.bolt.Bucket(historyBucket).Cursor()
+		end, _ := lastUnder(c, prefix)
+		for i := 0; i < newest && bytes.HasPrefix(end, prefix); i++ {
+			end, _ = c.Prev()
+		}
+		if !bytes.HasPrefix(end, prefix) {
+			return
+		}
+		for key, data := c.Seek(prefix); key != nil && bytes.Compare(key, end) <= 0; key, data = c.Next() {
+			var v conversation.Turn
+			err := decode(historyBucket, key, data, &v)
 			if !yield(v, err) || err != nil {
 				return
 			}
