@@ -37,7 +37,7 @@ func (u *unit) join(moved, target *State) {
 	*target = moved.clone()
 	target.Key = key
 	target.Buttons, target.Asking, target.Standing = 0, nil, nil // messages have other ids there
-	target.Version += early.Version // their turns and messages come after ours
+	target.Version += early.Version                              // their turns and messages come after ours
 	if len(early.Waiting()) > 0 && early.Rest == "" {
 		target.Rest = ""
 	}
