@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -42,6 +43,9 @@ type world struct {
 	update  int64
 	tokens  int
 	presses int
+
+	see  func(conversation.Key, conversation.Part, conversation.Source) // every send, before its fate
+	logs io.Writer                                                      // gets the log too
 
 	crash *crash                   // where the next process is to crash, if it is
 	spoil func(*testing.T, string) // what becomes of the file then
@@ -94,6 +98,17 @@ func (m mortal) Update(fn func(conversation.Tx) error) error {
 	})
 }
 
+// seen is a channel whose sends are looked at.
+type seen struct {
+	*conversationtest.Channel
+	see func(conversation.Key, conversation.Part, conversation.Source)
+}
+
+func (c seen) Send(ctx context.Context, to conversation.Key, p conversation.Part, target conversation.Source) (int64, error) {
+	c.see(to, p, target)
+	return c.Channel.Send(ctx, to, p, target)
+}
+
 func (w *world) start() {
 	w.t.Helper()
 	store, err := storage.Open(w.path)
@@ -111,6 +126,12 @@ func (w *world) start() {
 		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{base, &w.dead, &w.commits, &w.fail},
 		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Token: func() string { w.tokens++; return fmt.Sprintf("token%d", w.tokens) },
+	}
+	if w.see != nil {
+		options.Channel = seen{w.channel, w.see}
+	}
+	if w.logs != nil {
+		options.Log = slog.New(slog.NewTextHandler(io.MultiWriter(w.logs, w.t.Output()), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	if c := w.crash; c != nil {
 		options.Store, options.Model, options.Channel = crashStore{options.Store, c}, crashModel{w.model, c}, crashChannel{w.channel, c}
