@@ -24,6 +24,7 @@ import (
 )
 
 const usage = `Usage:
+  lastword init --config FILE    ask for the token and the model, try them, and write the file
   lastword --config FILE         run the bot
   lastword check --config FILE   say what is wrong with the file, the token, the model and the data file
   lastword version               say which version this is
@@ -43,6 +44,9 @@ func command(ctx context.Context, args []string, out, errOut io.Writer) int {
 	name := "run"
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		name, args = args[0], args[1:]
+	}
+	if name == "init" {
+		return setUp(ctx, args, os.Stdin, out, errOut)
 	}
 	flags := flag.NewFlagSet("lastword", flag.ContinueOnError)
 	flags.SetOutput(errOut)
