@@ -2,7 +2,6 @@ package conversation_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -221,17 +220,18 @@ var carol = conversation.Key{Channel: "test", Bot: 1, Chat: 901}
 // two calls were in flight at a time (I4), and the history is what can be seen
 // (I7).
 func TestCrashAtEveryStep(t *testing.T) {
-	points := 0
-	for _, name := range slices.Sorted(mapKeys(scripts)) {
-		steps := runScript(t, name, newCrash(0, false), nil)
-		for at := range steps {
-			for _, after := range []bool{false, true} {
-				runScript(t, name, newCrash(at+1, after), nil)
-				points++
+	for name := range scripts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steps := runScript(t, name, newCrash(0, false), nil)
+			for at := range steps {
+				for _, after := range []bool{false, true} {
+					runScript(t, name, newCrash(at+1, after), nil)
+				}
 			}
-		}
+			t.Logf("%d crash points", 2*steps)
+		})
 	}
-	t.Logf("%d scripts, %d crash points", len(scripts), points)
 }
 
 // TestCommitLost: the last commit before a crash did not make it to the disk:
@@ -320,16 +320,6 @@ func (w *world) checkOnce(owed string) {
 	for _, p := range calls[len(calls)-1].Prompt {
 		if p.Role == conversation.Assistant && !strings.Contains(all, strings.ReplaceAll(p.Text, "\n", "")) && !strings.Contains(all, p.Text) {
 			w.t.Errorf("I7: nobody saw %q", p.Text)
-		}
-	}
-}
-
-func mapKeys[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
 		}
 	}
 }

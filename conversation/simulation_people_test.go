@@ -120,6 +120,7 @@ func (s *simulation) speak(r *room, addressed bool) {
 	m.id = s.channel.Next(r.key, m.mark)
 	s.mu.Lock()
 	r.said = append(r.said, m)
+	s.spoken[m.base()] = r
 	s.mu.Unlock()
 	s.deliver(s.arrival(r, m))
 	s.mu.Lock()

@@ -18,47 +18,59 @@ var edition = regexp.MustCompile(`#\d{4}(?:e\d+)?`)
 const longestSilence = 3 * time.Minute
 
 // roomOf finds the room of a key, where it is or was.
-func (s *simulation) roomOf(k conversation.Key) *room {
-	for _, r := range s.rooms {
-		if r.key.Chat%100 == k.Chat%100 {
-			return r
-		}
-	}
-	return nil
+func (s *simulation) roomOf(k conversation.Key) *room { return s.rooms[k.Chat%100-1] }
+
+// screen is what can be seen in a room: whole replies, joined from their parts,
+// and notices.
+type screen struct {
+	replies, notices []string
+	last             time.Time // when the bot last showed something
 }
 
-// visible lists the whole replies in a room, joined from their parts, and the
-// notices.
-func (s *simulation) visible(r *room) (replies, notices []string) {
+// look takes in what can be seen in all rooms.
+func (s *simulation) look() map[*room]*screen {
+	all := map[*room]*screen{}
+	for _, r := range s.rooms {
+		all[r] = &screen{}
+	}
 	for _, m := range s.channel.Shown() {
+		v := all[s.roomOf(m.Key)]
+		if m.User {
+			continue
+		}
+		v.last = m.At
 		switch {
-		case m.User || s.roomOf(m.Key) != r:
 		case strings.HasPrefix(m.Text, "("):
-			notices = append(notices, m.Text)
+			v.notices = append(v.notices, m.Text)
 		case strings.HasPrefix(m.Text, "re: "):
-			replies = append(replies, m.Text)
-		case len(replies) > 0:
-			replies[len(replies)-1] += m.Text
+			v.replies = append(v.replies, m.Text)
+		case len(v.replies) > 0:
+			v.replies[len(v.replies)-1] += m.Text
 		}
 	}
-	return replies, notices
+	return all
+}
+
+// visible is what can be seen in one room.
+func (s *simulation) visible(r *room) (replies, notices []string) {
+	v := s.look()[r]
+	return v.replies, v.notices
 }
 
 // check looks at everything that can be seen.
 func (s *simulation) check() {
 	s.t.Helper()
-	for _, r := range s.rooms {
-		replies, _ := s.visible(r)
+	for r, v := range s.look() {
 		seen := map[string]bool{}
-		for _, text := range replies {
+		for _, text := range v.replies {
 			for _, m := range mark.FindAllString(text, -1) {
 				if seen[m] {
-					s.t.Errorf("I2: %s is answered twice: %q", m, replies)
+					s.t.Errorf("I2: %s is answered twice: %q", m, v.replies)
 				}
 				seen[m] = true
 			}
 		}
-		s.checkSilence(r)
+		s.checkSilence(r, v)
 	}
 	s.checkFlights()
 	s.log.mu.Lock()
@@ -69,20 +81,17 @@ func (s *simulation) check() {
 }
 
 // checkSilence is I5.
-func (s *simulation) checkSilence(r *room) {
-	replies, _ := s.visible(r)
-	all := strings.Join(replies, " ")
+func (s *simulation) checkSilence(r *room, v *screen) {
 	last := r.spoke
-	for _, m := range s.channel.Shown() {
-		if !m.User && s.roomOf(m.Key) == r && m.At.After(last) {
-			last = m.At
-		}
+	if v.last.After(last) {
+		last = v.last
 	}
 	if time.Since(last) < longestSilence {
 		return
 	}
+	all := strings.Join(v.replies, " ")
 	for _, m := range r.said {
-		if s.owed(r, m) && !strings.Contains(all, m.base()) && m.accepted.After(last) {
+		if s.owed(r, m) && !strings.Contains(all, m.base()) && !m.accepted.Before(v.last) {
 			s.t.Errorf("I5: nothing has happened for %v, and %s waits: %q", time.Since(last), m.mark, all)
 		}
 	}
@@ -93,27 +102,24 @@ func (s *simulation) owed(r *room, m *saying) bool {
 	return m.addressed && !m.gone && !m.accepted.IsZero() && m.accepted.After(r.cleared)
 }
 
-// checkFlights is I4.
+// checkFlights is I4, for the calls that began since it last looked.
 func (s *simulation) checkFlights() {
-	running := map[*room]conversationtest.Call{}
-	for _, c := range s.model.Calls() {
+	calls := s.model.Calls()
+	for ; s.checked < len(calls); s.checked++ {
+		c := calls[s.checked]
 		r := s.roomAsked(c.Turn)
-		if last, ok := running[r]; ok && r != nil && (last.End.IsZero() || last.End.After(c.Start)) {
-			s.t.Errorf("I4: %v is asked while %v is", c.Turn, last.Turn)
+		if last, ok := s.flight[r]; ok && r != nil && (calls[last].End.IsZero() || calls[last].End.After(c.Start)) {
+			s.t.Errorf("I4: %v is asked while %v is", c.Turn, calls[last].Turn)
 		}
-		running[r] = c
+		s.flight[r] = s.checked
 	}
 }
 
 func (s *simulation) roomAsked(marks []string) *room {
-	for _, r := range s.rooms {
-		for _, m := range r.said {
-			if len(marks) > 0 && m.base() == marks[0][:min(5, len(marks[0]))] {
-				return r
-			}
-		}
+	if len(marks) == 0 || len(marks[0]) < 5 {
+		return nil
 	}
-	return nil
+	return s.spoken[marks[0][:5]]
 }
 
 // claimed is I3. It runs when the first part of a reply is about to be sent. A

@@ -33,13 +33,10 @@ const (
 // referee that knows only what was said and what could be seen looks at it
 // every second of virtual time.
 func TestSimulation(t *testing.T) {
-	seeds := *simSeeds
-	if testing.Short() {
-		seeds = min(seeds, 3)
-	}
-	for i := range seeds {
+	for i := range fewer(*simSeeds) {
 		seed := *simSeed + uint64(i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			simulate(t, seed)
 			if t.Failed() {
 				t.Logf("run it again with: go test ./conversation -run TestSimulation -seeds 1 -seed %d", seed)
@@ -51,7 +48,8 @@ func TestSimulation(t *testing.T) {
 // TestSimulationReplays: the same seed is the same world, to the message and to
 // the nanosecond. Otherwise a failure could not be looked into.
 func TestSimulationReplays(t *testing.T) {
-	for seed := *simSeed; seed < *simSeed+3; seed++ {
+	for i := range fewer(3) {
+		seed := *simSeed + uint64(i)
 		a, b := strings.Split(simulate(t, seed), "\n"), strings.Split(simulate(t, seed), "\n")
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
@@ -64,6 +62,14 @@ func TestSimulationReplays(t *testing.T) {
 	}
 }
 
+// fewer is how many worlds there are time for.
+func fewer(n int) int {
+	if raced || testing.Short() {
+		return (n + 3) / 4
+	}
+	return n
+}
+
 // simulation is the world of one seed.
 type simulation struct {
 	*world
@@ -73,9 +79,13 @@ type simulation struct {
 	log   simLog
 	calm  bool // nothing goes wrong any more
 
-	mu    sync.Mutex
-	tries map[string]int // of the same call or send
-	marks int
+	checked int           // calls that the referee has looked at
+	flight  map[*room]int // the newest of them in each room
+
+	mu     sync.Mutex
+	tries  map[string]int // of the same call or send
+	marks  int
+	spoken map[string]*room // where what was said
 }
 
 // planned is what happens at a time.
@@ -89,7 +99,7 @@ func simulate(t *testing.T, seed uint64) (transcript string) {
 	t.Helper()
 	inWorld(t, func(w *world) {
 		w.stop()
-		s := &simulation{world: w, seed: seed, tries: map[string]int{}}
+		s := &simulation{world: w, seed: seed, tries: map[string]int{}, spoken: map[string]*room{}, flight: map[*room]int{}}
 		rng := s.chance("world")
 		w.limits.ContextTokens = 1_000_000 // the referee wants all of the history
 		if rng.IntN(4) == 0 {

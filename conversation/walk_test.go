@@ -29,9 +29,10 @@ const stepsPerWalk = 260
 // order, with restarts from disk and kills at any point, and checks the
 // guarantees after each step.
 func TestRandomWalk(t *testing.T) {
-	for i := range *walks {
+	for i := range fewer(*walks) {
 		seed := *walkSeed + uint64(i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			inWorld(t, func(w *world) { newWalker(w, seed).walk() })
 			if t.Failed() {
 				t.Logf("run it again with: go test ./conversation -run TestRandomWalk -walks 1 -walk-seed %d", seed)
