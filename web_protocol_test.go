@@ -1,0 +1,419 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"lastword/conversation"
+	"lastword/web"
+)
+
+func TestWebBurstGivesOneAnswer(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1 secret text")
+		p.say("b", "#2")
+		p.say("c", "#3")
+		p.wantAcks("a", "b", "c")
+		w.after(5 * time.Second)
+		p.wantScreen("user: #1 secret text", "user: #2", "user: #3", "bot: re: #1 #2 #3")
+		w.wantCalls("#1 #2 #3") // I2, I4
+	})
+}
+
+func TestWebMessageInMidAnswer(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(time.Second)
+		p.say("b", "#2")
+		if b := p.of("message_buffered"); len(b) != 1 || b[0].ClientID != "b" || b[0].Position != 1 || !b[0].Together {
+			t.Errorf("the page was told %+v", b)
+		}
+		w.after(5 * time.Second)
+		p.wantScreen("user: #1", "user: #2", "bot: re: #1 #2") // I3
+		w.wantCalls("#1 cancelled", "#1 #2")
+	})
+}
+
+func TestWebMessageInMidAnswerIsBuffered(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		w.stop()
+		w.turn.OnNewMessage = conversation.Finish
+		w.start()
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(time.Second)
+		p.say("b", "#2")
+		p.say("c", "#3")
+		b := p.of("message_buffered")
+		if len(b) != 2 || b[0].Position != 1 || b[1].Position != 2 || b[0].Together || b[1].ClientID != "c" {
+			t.Errorf("the page was told %+v", b)
+		}
+		w.after(7 * time.Second)
+		p.wantScreen("user: #1", "user: #2", "user: #3", "bot: re: #1", "bot: re: #2 #3")
+		if m := p.screen(); m[3].Quotes != m[0].ID {
+			t.Errorf("the first answer quotes %d", m[3].Quotes)
+		}
+	})
+}
+
+func TestWebRefreshInMidAnswer(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(time.Second)
+		go func() { // the old connection closes while the new one is made
+			time.Sleep(200 * time.Millisecond)
+			_ = p.socket.Close(websocket.StatusGoingAway, "")
+		}()
+		q := w.open(0, false)
+		w.after(5 * time.Second)
+		if q.code() != -1 {
+			t.Fatalf("a refresh was closed with %d", q.code())
+		}
+		q.wantScreen("user: #1", "bot: re: #1")
+		w.wantCalls("#1")
+	})
+}
+
+func TestWebSecondWindow(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		first := w.open(0, false)
+		first.say("a", "#1")
+		second := w.open(0, false)
+		w.after(3 * time.Second)
+		if second.code() != 4009 || first.code() != -1 {
+			t.Errorf("second window: %d, first: %d", second.code(), first.code())
+		}
+		third := w.open(0, true) // Continue here
+		w.after(time.Second)
+		if first.code() != 4009 || third.code() != -1 {
+			t.Errorf("after taking over, first: %d, third: %d", first.code(), third.code())
+		}
+		third.wantScreen("user: #1", "bot: re: #1")
+	})
+}
+
+// A page that is gone without a word is found out within a second.
+func TestWebZombieIsReplaced(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		socket, _, raw, err := w.dialPage(webOrigin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		if err := socket.Write(t.Context(), websocket.MessageText, []byte(`{"v":1,"type":"hello"}`)); err != nil {
+			t.Fatal(err)
+		}
+		w.after(0) // it reads nothing from here on, so it answers no ping
+		p := w.open(0, false)
+		w.after(3 * time.Second)
+		if p.code() != -1 || len(p.of("welcome")) != 1 {
+			t.Errorf("the newcomer was closed with %d", p.code())
+		}
+		_ = socket.CloseNow()
+	})
+}
+
+func TestWebSharedWindows(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		w.stop()
+		w.config.Connections = web.Shared
+		w.start()
+		p, q := w.open(0, false), w.open(0, false)
+		p.say("a", "#1")
+		q.say("b", "#2")
+		w.after(5 * time.Second)
+		for _, each := range []*page{p, q} {
+			each.wantScreen("user: #1", "user: #2", "bot: re: #1 #2")
+		}
+		w.wantCalls("#1 #2")
+	})
+}
+
+// The connection is cut after the message has left and before it is
+// acknowledged: the page sends it again, and it is one turn (I2).
+func TestWebCutBeforeTheAck(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.send(map[string]any{"type": "message", "client_msg_id": "a", "text": "#1"})
+		p.cut()
+		w.after(time.Second)
+		q := w.open(0, false)
+		q.say("a", "#1")
+		if acks := q.of("message_ack"); len(acks) != 1 {
+			t.Errorf("acknowledged %v", acks)
+		}
+		w.after(5 * time.Second)
+		q.wantScreen("user: #1", "bot: re: #1")
+		w.wantCalls("#1")
+	})
+}
+
+func TestWebDuplicates(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		p.say("a", "#1")
+		p.say("a", "#2") // the same id with another text
+		w.after(5 * time.Second)
+		p.wantAcks("a", "a duplicate", "a conflict")
+		w.after(14 * time.Minute)
+		p.say("a", "#1")
+		w.stop()
+		w.start()
+		q := w.open(0, false)
+		q.say("a", "#1")
+		w.after(5 * time.Second)
+		q.wantAcks("a duplicate")
+		q.wantScreen("user: #1", "bot: re: #1")
+		w.wantCalls("#1")
+	})
+}
+
+// Killed at each commit from a message to its answer, before it and after it,
+// and started again: nothing is lost, doubled or reordered (I1, I2, I7), whether
+// or not the page sends again what was not acknowledged.
+func TestWebKilledAtEachCommit(t *testing.T) {
+	for n := 1; n <= 12; n++ {
+		for _, late := range []bool{false, true} {
+			for _, again := range []bool{false, true} {
+				inWebWorld(t, func(t *testing.T, w *webWorld) { killedAt(w, n, late, again) })
+			}
+		}
+	}
+}
+
+func killedAt(w *webWorld, n int, late, again bool) {
+	t := w.t
+	p := w.open(0, false)
+	commits := 0
+	w.trap = func(conversation.Tx) (before, after bool) {
+		commits++
+		return commits == n && !late, commits == n && late
+	}
+	p.say("a", "#1")
+	w.after(200 * time.Millisecond)
+	if !w.dead.Load() {
+		_ = p.socket.Write(t.Context(), websocket.MessageText, []byte(`{"v":1,"type":"message","client_msg_id":"b","text":"#2"}`))
+	}
+	w.after(5 * time.Second)
+	acked := map[string]bool{}
+	for _, f := range p.of("message_ack") {
+		acked[f.ClientID] = true
+	}
+	w.trap = nil
+	p.cut()
+	w.kill()
+	w.start()
+	q := w.open(0, false)
+	if again {
+		q.say("a", "#1")
+		q.say("b", "#2")
+	}
+	w.after(10 * time.Second)
+	var users, bots, marks []string
+	for _, m := range q.screen() {
+		switch m.From {
+		case "user":
+			users = append(users, m.Text)
+		case "bot":
+			bots = append(bots, m.Text)
+			marks = append(marks, strings.Fields(strings.TrimPrefix(m.Text, "re: "))...)
+		default:
+			t.Errorf("commit %d, late %t, again %t: a notice: %s", n, late, again, m.Text)
+		}
+	}
+	if strings.Join(marks, " ") != strings.Join(users, " ") || again && len(users) != 2 ||
+		acked["a"] && !strings.Contains(strings.Join(users, " "), "#1") || acked["b"] && !strings.Contains(strings.Join(users, " "), "#2") {
+		t.Errorf("commit %d, late %t, again %t: people said %q (acknowledged: %v), answers %q", n, late, again, users, acked, bots)
+	}
+}
+
+func TestWebKilledInMidAnswer(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(time.Second)
+		w.kill()
+		w.start()
+		q := w.open(p.seq, false)
+		w.after(5 * time.Second)
+		q.wantScreen("bot: re: #1") // the rest the page has
+		w.open(0, true).wantScreen("user: #1", "bot: re: #1")
+		w.wantCalls("#1 cancelled", "#1")
+	})
+}
+
+func TestWebOrderAfterReload(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		var want []string
+		for i, text := range lines("#%d", 70) {
+			p.say(text[1:], text)
+			want = append(want, "user: "+text)
+			w.after(3 * time.Second)
+			want = append(want, "bot: re: "+text)
+			_ = i
+		}
+		p.wantScreen(want...)
+		w.open(0, true).wantScreen(want...)
+		q := w.open(100, true)
+		if got := q.screen(); len(got) == 0 || got[0].Seq <= 100 {
+			t.Errorf("after 100: %+v", got)
+		}
+	})
+}
+
+func TestWebEditAndRegenerate(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(4 * time.Second)
+		m := p.screen()
+		if len(m) != 2 || len(m[1].Buttons) != 1 || m[1].Buttons[0].Do != "regenerate" {
+			t.Fatalf("shown %+v", m)
+		}
+		p.send(map[string]any{"type": "edit", "client_msg_id": "e", "id": m[0].ID, "text": "#2"})
+		w.after(4 * time.Second)
+		p.wantScreen("user: #2", "bot: re: #2")
+		p.send(map[string]any{"type": "press", "id": m[1].ID, "do": "regenerate"})
+		w.after(4 * time.Second)
+		if toasts := p.of("toast"); len(toasts) != 1 || toasts[0].Code != "redoing" {
+			t.Errorf("told %+v", toasts)
+		}
+		p.send(map[string]any{"type": "press", "id": m[0].ID, "do": "regenerate"}) // there is no such button
+		p.send(map[string]any{"type": "edit", "client_msg_id": "f", "id": m[1].ID, "text": "not mine"})
+		w.after(time.Second)
+		p.wantAcks("a", "e", "f unknown")
+		w.wantCalls("#1", "#2", "#2")
+		if strings.Contains(p.of("history")[1].raw, "incarnation") {
+			t.Error("the page gets what buttons are made of")
+		}
+	})
+}
+
+func TestWebStopAndReset(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(time.Second)
+		p.send(map[string]any{"type": "stop", "client_msg_id": "s"})
+		w.after(time.Second)
+		p.send(map[string]any{"type": "reset", "client_msg_id": "r"})
+		p.send(map[string]any{"type": "status", "client_msg_id": "t"})
+		w.after(time.Second)
+		p.wantAcks("a", "s", "r", "t")
+		s := p.screen()
+		if len(s) != 4 || !strings.HasPrefix(s[1].Text, "Stopped.") || !strings.HasPrefix(s[2].Text, "Done,") || !strings.HasPrefix(s[3].Text, "I am not") {
+			t.Errorf("shown %+v", s)
+		}
+	})
+}
+
+func TestWebLimits(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("long", strings.Repeat("я", w.config.MaxMessage+1))
+		p.say("blank", " \n")
+		p.say("not an id!", "x")
+		p.say("ok", "#1")
+		p.wantAcks("ok", "long too_long", "blank empty", " bad_request")
+		for i := range 30 {
+			p.say("fast"+strings.Repeat("x", i), "#2")
+		}
+		if n := p.of("message_nack"); n[len(n)-1].Code != "too_fast" {
+			t.Errorf("the last of 30 at once: %+v", n[len(n)-1])
+		}
+		if p.code() != -1 {
+			t.Errorf("closed with %d", p.code())
+		}
+		go func() { // 10 MB in one frame; the server stops reading on the way
+			_ = p.socket.Write(w.t.Context(), websocket.MessageText, make([]byte, 10<<20))
+		}()
+		w.after(15 * time.Second)
+		if p.code() != websocket.StatusMessageTooBig {
+			t.Errorf("10 MB: closed with %d, %v", p.code(), p.closed)
+		}
+	})
+}
+
+func TestWebHostileOrigin(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		for _, origin := range []string{"http://evil.example", "http://127.0.0.1:8081", "https://127.0.0.1:8080", "http://127.0.0.1:8080.evil.example", "null", ""} {
+			_, response, _, err := w.dialPage(origin)
+			if err == nil || response == nil || response.StatusCode != http.StatusForbidden {
+				t.Errorf("origin %q: %v", origin, err)
+			}
+		}
+	})
+}
+
+func TestWebSillyFrames(t *testing.T) {
+	for _, data := range []string{"", "{}", `{"v":2,"type":"hello"}`, `{"v":1,"type":"message"}`, `[1]`, `{"v":1,"type":"hello","after":-1}`} {
+		inWebWorld(t, func(t *testing.T, w *webWorld) {
+			socket, _, raw, err := w.dialPage(webOrigin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer raw.Close()
+			_ = socket.Write(t.Context(), websocket.MessageText, []byte(data))
+			if _, _, err := socket.Read(t.Context()); websocket.CloseStatus(err) != 4000 {
+				t.Errorf("%q: %v", data, err)
+			}
+		})
+	}
+}
+
+func TestWebTooManyConnections(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		w.stop()
+		w.config.MaxConnections = 1
+		w.start()
+		w.open(0, false)
+		_, response, _, err := w.dialPage(webOrigin)
+		if err == nil || response == nil || response.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("one too many: %v", err)
+		}
+	})
+}
+
+func TestWebHeartbeats(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.send(map[string]any{"type": "ping", "n": 7})
+		w.after(10 * time.Minute)
+		if len(p.of("pong")) != 1 || p.code() != -1 {
+			t.Errorf("pongs %d, closed with %d", len(p.of("pong")), p.code())
+		}
+	})
+}
+
+func TestWebPages(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		r, _ := w.get("/")
+		cookies := r.Cookies()
+		if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || len(cookies[0].Value) != 43 {
+			t.Errorf("cookies %v", cookies)
+		}
+		if policy := r.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("policy %q", policy)
+		}
+		if r, _ := w.get("/", cookies[0]); len(r.Cookies()) != 0 {
+			t.Error("a second visit changes the secret")
+		}
+		if r, _ := w.get("/embed"); !strings.Contains(r.Header.Get("Content-Security-Policy"), "frame-ancestors 'self' "+webOrigin) {
+			t.Errorf("policy of the widget %q", r.Header.Get("Content-Security-Policy"))
+		}
+		for _, path := range []string{"/owner", "/owner?code=", "/index.html", "/nothing"} {
+			if r, _ := w.get(path); r.StatusCode != http.StatusNotFound {
+				t.Errorf("%s: %s", path, r.Status)
+			}
+		}
+	})
+}

@@ -1,0 +1,452 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"lastword/conversation"
+	"lastword/conversation/conversationtest"
+	"lastword/storage"
+	"lastword/web"
+)
+
+const webOrigin = "http://127.0.0.1:8080"
+
+// pipes is a listener without a network, which a synctest bubble can wait for.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
+}
+
+// mortalStore is a store that writes nothing any more once its process was
+// killed, and can be made to fail before or after a commit.
+type mortalStore struct {
+	conversation.Store
+	dead *atomic.Bool
+	trap func(tx conversation.Tx) (before, after bool) // kill the process there
+}
+
+func (m mortalStore) Update(fn func(conversation.Tx) error) error {
+	if m.dead.Load() {
+		return conversation.ErrBroken
+	}
+	after := false
+	err := m.Store.Update(func(tx conversation.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		if m.trap != nil {
+			before := false
+			if before, after = m.trap(tx); before {
+				m.dead.Store(true)
+				return conversation.ErrBroken
+			}
+		}
+		return nil
+	})
+	if after {
+		m.dead.Store(true)
+	}
+	if m.dead.Load() {
+		return conversation.ErrBroken
+	}
+	return err
+}
+
+// webWorld is a web chat with its engine over a real store, in a bubble.
+type webWorld struct {
+	t      *testing.T
+	path   string
+	turn   conversation.Config
+	config web.Config
+	model  *conversationtest.Model
+	log    *safeBuffer
+	trap   func(tx conversation.Tx) (before, after bool)
+
+	db     *storage.DB
+	dead   atomic.Bool
+	chat   *web.Server
+	wire   atomic.Pointer[pipes]
+	end    context.CancelFunc
+	ended  chan struct{}
+	pages  []*page
+	cookie string
+	client *http.Client
+}
+
+func inWebWorld(t *testing.T, test func(t *testing.T, w *webWorld)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &webWorld{
+			t: t, path: filepath.Join(t.TempDir(), "test.db"), turn: conversation.DefaultConfig(), config: web.DefaultConfig(),
+			model: &conversationtest.Model{Delay: 2 * time.Second}, log: &safeBuffer{},
+		}
+		w.config.Listen = "127.0.0.1:8080"
+		w.turn.Debounce, w.turn.MaxWait = 300*time.Millisecond, 2*time.Second
+		w.client = &http.Client{
+			Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return w.dial(ctx) }},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		w.start()
+		defer w.finish()
+		test(t, w)
+	})
+}
+
+func (w *webWorld) dial(ctx context.Context) (net.Conn, error) {
+	here, there := net.Pipe()
+	p := w.wire.Load()
+	select {
+	case p.conns <- there:
+		return here, nil
+	case <-p.done:
+		return nil, errors.New("connection refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (w *webWorld) start() {
+	w.t.Helper()
+	db, err := storage.Open(w.path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.db = db
+	w.dead.Store(false)
+	store := mortalStore{db, &w.dead, func(tx conversation.Tx) (bool, bool) {
+		if w.trap == nil {
+			return false, false
+		}
+		return w.trap(tx)
+	}}
+	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.chat = web.New(web.Options{Config: w.config, Turn: w.turn, Store: store, Log: log})
+	engine := conversation.New(conversation.Options{
+		Config: w.turn, Limits: conversation.Limits{Retries: 2, ContextTokens: 10_000},
+		Identity: w.chat.Identity(), Store: w.chat.Store(), Model: w.model, Channel: w.chat, Log: log,
+	})
+	wire := newPipes()
+	w.wire.Store(wire)
+	ctx, cancel := context.WithCancel(context.Background())
+	w.end, w.ended = cancel, make(chan struct{})
+	run := func(ctx context.Context, receive func(context.Context, conversation.Batch) error) error {
+		return w.chat.Run(ctx, wire, receive)
+	}
+	go func() {
+		defer close(w.ended)
+		if err := serve(ctx, []service{{engine, run}}); err != nil && !errors.Is(err, conversation.ErrBroken) {
+			w.t.Errorf("serving: %v", err)
+		}
+	}()
+	synctest.Wait()
+}
+
+// stop ends the process as a signal does.
+func (w *webWorld) stop() {
+	w.t.Helper()
+	w.end()
+	<-w.ended
+	if err := errors.Join(w.db.Check(), w.db.Close()); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// kill ends the process as kill -9 does: from now on nothing is written.
+func (w *webWorld) kill() {
+	w.t.Helper()
+	w.dead.Store(true)
+	w.stop()
+}
+
+func (w *webWorld) finish() {
+	w.t.Helper()
+	w.stop()
+	for _, p := range w.pages {
+		p.cut()
+	}
+	w.client.CloseIdleConnections()
+	for _, text := range []string{w.cookie, "secret text"} {
+		if text != "" && strings.Contains(w.log.text(), text) {
+			w.t.Errorf("I8: the log holds %q", text)
+		}
+	}
+}
+
+func (w *webWorld) after(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// page is a plain client of the protocol.
+type page struct {
+	w      *webWorld
+	socket *websocket.Conn
+	raw    net.Conn
+	done   chan struct{}
+
+	mu     sync.Mutex
+	frames []frame
+	closed error
+	seq    int64
+}
+
+type frame struct {
+	Type     string
+	raw      string
+	ClientID string `json:"client_msg_id"`
+	Code     string
+	ID       int64
+	Position int
+	Together bool
+	Dup      bool `json:"duplicate"`
+	Text     string
+	Phase    string
+	Session  string
+	Last     int64
+	Fresh    bool
+	Waiting  []int64
+	Buffered []int64
+	Messages []shownMessage
+}
+
+type shownMessage struct {
+	ID, Seq  int64
+	From     string
+	Text     string
+	ClientID string `json:"client_msg_id"`
+	Gone     bool
+	Edited   bool
+	Quotes   int64
+	Buttons  []struct {
+		Do   string
+		Page int
+	}
+}
+
+// dialPage connects with the cookie of the world's browser, and keeps what the
+// first handshake sets.
+func (w *webWorld) dialPage(origin string) (*websocket.Conn, *http.Response, net.Conn, error) {
+	header := http.Header{"Origin": {origin}}
+	if w.cookie != "" {
+		header.Set("Cookie", "lastword="+w.cookie)
+	}
+	var raw net.Conn
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := w.dial(ctx)
+		raw = c
+		return c, err
+	}}
+	socket, response, err := websocket.Dial(w.t.Context(), "ws://127.0.0.1:8080/socket",
+		&websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}, HTTPHeader: header})
+	if err != nil {
+		transport.CloseIdleConnections()
+	}
+	if response != nil {
+		for _, c := range response.Cookies() {
+			if c.Name == "lastword" {
+				w.cookie = c.Value
+			}
+		}
+	}
+	return socket, response, raw, err
+}
+
+// open connects and says hello.
+func (w *webWorld) open(after int64, takeOver bool) *page {
+	w.t.Helper()
+	socket, _, raw, err := w.dialPage(webOrigin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	socket.SetReadLimit(1 << 20)
+	p := &page{w: w, socket: socket, raw: raw, done: make(chan struct{})}
+	w.pages = append(w.pages, p)
+	p.send(map[string]any{"type": "hello", "after": after, "take_over": takeOver, "language": "en"})
+	go p.read()
+	synctest.Wait()
+	return p
+}
+
+func (p *page) read() {
+	defer close(p.done)
+	for {
+		_, data, err := p.socket.Read(context.Background())
+		p.mu.Lock()
+		if err != nil {
+			p.closed = err
+			p.mu.Unlock()
+			return
+		}
+		f := frame{raw: string(data)}
+		_ = json.Unmarshal(data, &f)
+		p.frames = append(p.frames, f)
+		if f.Type == "history" {
+			p.seq = f.Last
+		}
+		p.mu.Unlock()
+	}
+}
+
+func (p *page) send(f map[string]any) {
+	p.w.t.Helper()
+	f["v"] = 1
+	data, _ := json.Marshal(f)
+	if err := p.socket.Write(p.w.t.Context(), websocket.MessageText, data); err != nil {
+		p.w.t.Errorf("sending %s: %v", f["type"], err)
+	}
+}
+
+func (p *page) say(id, text string) {
+	p.w.t.Helper()
+	p.send(map[string]any{"type": "message", "client_msg_id": id, "text": text})
+	synctest.Wait()
+}
+
+// cut ends the connection as a network that is gone does: nobody hears of it.
+func (p *page) cut() {
+	_ = p.raw.Close()
+	_ = p.socket.CloseNow()
+	<-p.done
+}
+
+// of lists the frames of a type that have come.
+func (p *page) of(kind string) (out []frame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range p.frames {
+		if f.Type == kind {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// code is the close code that has come, -1 for none.
+func (p *page) code() websocket.StatusCode {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return websocket.CloseStatus(p.closed)
+}
+
+// screen is what the page shows: the newest state of each message, in order.
+func (p *page) screen() []shownMessage {
+	byID := map[int64]shownMessage{}
+	for _, f := range p.of("history") {
+		for _, m := range f.Messages {
+			byID[m.ID] = m
+		}
+	}
+	var out []shownMessage
+	for _, m := range byID {
+		if !m.Gone {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b shownMessage) int { return int(a.ID - b.ID) })
+	return out
+}
+
+func (p *page) wantScreen(want ...string) {
+	p.w.t.Helper()
+	var got []string
+	for _, m := range p.screen() {
+		got = append(got, m.From+": "+m.Text)
+	}
+	if !slices.Equal(got, want) {
+		p.w.t.Errorf("the page shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func (p *page) wantAcks(want ...string) {
+	p.w.t.Helper()
+	var got []string
+	for _, f := range p.of("message_ack") {
+		s := f.ClientID
+		if f.Dup {
+			s += " duplicate"
+		}
+		got = append(got, s)
+	}
+	for _, f := range p.of("message_nack") {
+		got = append(got, f.ClientID+" "+f.Code)
+	}
+	if !slices.Equal(got, want) {
+		p.w.t.Errorf("acknowledged %q, want %q", got, want)
+	}
+}
+
+func (w *webWorld) wantCalls(want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, c := range w.model.Calls() {
+		s := strings.Join(c.Turn, " ")
+		if c.Cancelled {
+			s += " cancelled"
+		}
+		got = append(got, s)
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("model calls %q, want %q", got, want)
+	}
+}
+
+// get asks for a page with the cookies given.
+func (w *webWorld) get(path string, cookies ...*http.Cookie) (*http.Response, string) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, webOrigin+path, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	response, err := w.client.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var body bytes.Buffer
+	_, _ = body.ReadFrom(response.Body)
+	return response, body.String()
+}
+
+func lines(format string, n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf(format, i+1))
+	}
+	return out
+}
