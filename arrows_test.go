@@ -89,7 +89,7 @@ var rules = []rule{
 }
 
 func isTestLibrary(importPath string) bool {
-	return importPath == "pgregory.net/rapid" || importPath == "go.uber.org/goleak"
+	return importPath == "pgregory.net/rapid" || importPath == "go.uber.org/goleak" || strings.HasPrefix(importPath, "github.com/chromedp/")
 }
 
 // isAdapter reports whether a part connects the engine to the outside world.

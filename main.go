@@ -21,6 +21,7 @@ import (
 
 const usage = `Usage:
   lastword --config FILE         run the bot
+  lastword demo                  a chat in the browser that needs no account, no key and no file; see demo --help
   lastword check --config FILE   say what is wrong with the file, the token, the model and the data file
   lastword version               say which version this is
 
@@ -39,6 +40,9 @@ func command(ctx context.Context, args []string, out, errOut io.Writer) int {
 	name := "run"
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		name, args = args[0], args[1:]
+	}
+	if name == "demo" {
+		return demoCommand(ctx, args, out, errOut)
 	}
 	flags := flag.NewFlagSet("lastword", flag.ContinueOnError)
 	flags.SetOutput(errOut)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -35,23 +36,34 @@ type service struct {
 // services makes those that the configuration asks for.
 func (h house) services() (all []service, err error) {
 	if h.config.onTelegram() {
-		telegram, err := bot.New(h.config.Telegram, h.config.Access, h.store, h.log)
-		if err != nil {
-			return nil, err
-		}
-		if err := invite(telegram, h.out); err != nil {
-			return nil, err
-		}
-		all = append(all, service{h.engine(telegram, telegram.Identity(), h.store), telegram.Run})
-	}
-	if h.config.Web.Listen != "" {
-		s, err := h.web()
+		s, err := h.telegram()
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, s)
 	}
+	if h.config.Web.Listen != "" {
+		chat, err := h.openWeb()
+		if err != nil {
+			return nil, err
+		}
+		if h.config.Web.Inspector {
+			fmt.Fprintf(h.out, "The web chat, with what its engine does, for its owner only:\n\n    %s\n\n", chat.address)
+		}
+		all = append(all, chat.service)
+	}
 	return all, nil
+}
+
+func (h house) telegram() (service, error) {
+	telegram, err := bot.New(h.config.Telegram, h.config.Access, h.store, h.log)
+	if err != nil {
+		return service{}, err
+	}
+	if err := invite(telegram, h.out); err != nil {
+		return service{}, err
+	}
+	return service{h.engine(telegram, telegram.Identity(), h.store), telegram.Run}, nil
 }
 
 // engine makes the engine of a channel. Each may have llm.max_concurrent calls
@@ -68,20 +80,24 @@ func (h house) engine(c conversation.Channel, identity string, store conversatio
 	})
 }
 
-// web opens the address of the web chat and prints it.
-func (h house) web() (service, error) {
+// webChat is the web chat with its address open.
+type webChat struct {
+	service
+	listener net.Listener
+	address  string // for the owner's eyes, if there is an inspector
+}
+
+// openWeb opens the address of the web chat.
+func (h house) openWeb() (webChat, error) {
 	chat := web.New(web.Options{Config: h.config.Web, Turn: h.config.Turn, Store: h.store, Log: h.log})
 	listener, err := chat.Listen()
 	if err != nil {
-		return service{}, err
-	}
-	if h.config.Web.Inspector {
-		fmt.Fprintf(h.out, "The web chat, with what its engine does, for its owner only:\n\n    %s\n\n", chat.Address(listener))
+		return webChat{}, err
 	}
 	run := func(ctx context.Context, receive func(context.Context, conversation.Batch) error) error {
 		return chat.Run(ctx, listener, receive)
 	}
-	return service{h.engine(chat, chat.Identity(), chat.Store()), run}, nil
+	return webChat{service{h.engine(chat, chat.Identity(), chat.Store()), run}, listener, chat.Address(listener)}, nil
 }
 
 // invite prints how to become the owner, if the bot has none.

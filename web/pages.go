@@ -59,7 +59,7 @@ func (s *Server) handler(ctx context.Context) http.Handler {
 			return
 		}
 		harden(w)
-		if name == "widget.js" { // runs in other people's pages
+		if name == "widget.js" || name == "icon.svg" { // for other people's pages
 			w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 		}
 		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
