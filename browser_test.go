@@ -3,15 +3,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -216,7 +218,7 @@ func TestBrowserStop(t *testing.T) {
 func TestBrowserLanguages(t *testing.T) {
 	b := newBrowser(t, startDemo(t).link)
 	for language, hint := range map[string]string{"ru": "Сообщение", "zh": "消息", "en": "Message"} {
-		b.run(chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector('#language'); s.value = '` + language + `'; s.onchange(); })()`))
+		b.language(language)
 		if got := eval[string](b, `document.querySelector('#text').placeholder`); got != hint {
 			t.Errorf("%s: %q", language, got)
 		}
@@ -227,6 +229,31 @@ func TestBrowserLanguages(t *testing.T) {
 	if len(nameless) > 0 {
 		t.Errorf("without a name: %q", nameless)
 	}
+}
+
+// Enter sends, and Shift and Enter is a new line.
+func TestBrowserEnter(t *testing.T) {
+	b := newBrowser(t, startDemo(t).link)
+	b.enter("one", 8) // shift
+	b.enter("two", 0)
+	b.until("it is sent, without what Enter would add", `document.querySelector('#log .user .body')?.textContent === 'one\ntwo' && document.querySelector('#text').value === ''`)
+}
+
+// enter types a text and Enter, as a keyboard does: a key that the page handles
+// itself adds nothing to the text.
+func (b *tab) enter(text string, modifiers int64) {
+	b.t.Helper()
+	b.run(chromedp.SendKeys("#text", text))
+	b.run(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		down := input.DispatchKeyEventParams{Type: "keyDown", Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13, Modifiers: modifiers}
+		up := down
+		up.Type, up.Text = "keyUp", ""
+		_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, down)
+		if err == nil {
+			_, err = cdp.Call(ctx, target, input.DispatchKeyEvent, up)
+		}
+		return err
+	}))
 }
 
 // The chat on another site, which the configuration allows.
@@ -264,50 +291,4 @@ func TestBrowserWidget(t *testing.T) {
 	}
 	time.Sleep(time.Second)
 	b.shot("widget")
-}
-
-// shot takes a screenshot into the folder that LASTWORD_SHOTS names, if it does.
-func (b *tab) shot(name string) {
-	b.t.Helper()
-	data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if len(data) < 5000 {
-		b.t.Errorf("the screenshot %s has %d bytes", name, len(data))
-	}
-	if dir := os.Getenv("LASTWORD_SHOTS"); dir != "" {
-		if err = os.WriteFile(filepath.Join(dir, name+".png"), data, 0o600); err != nil {
-			b.t.Error(err)
-		}
-	}
-}
-
-func TestBrowserScreenshots(t *testing.T) {
-	b := newBrowser(t, startDemo(t).link)
-	b.say("markdown")
-	b.answered(1)
-	b.say("what about apples")
-	b.say("and pears")
-	b.answered(2)
-	b.say("slow")
-	b.until("a draft", writing)
-	b.say("and one thing more")
-	b.until("a new draft", `document.querySelector('#draft:not([hidden])') && document.querySelector('#inspector').innerText.includes('superseded')`)
-	b.until("words in it", writing)
-	for _, size := range []struct {
-		name          string
-		width, height int64
-	}{{"desktop", 1280, 800}, {"phone", 390, 844}} {
-		b.run(chromedp.EmulateViewport(size.width, size.height))
-		for _, theme := range []string{"light", "dark"} {
-			b.run(chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.theme = '` + theme + `'; document.querySelector('#inspector').hidden = innerWidth < 900`))
-			b.shot(size.name + "-" + theme)
-			if wide := eval[bool](b, `document.documentElement.scrollWidth > innerWidth`); wide {
-				t.Errorf("at %s width the page scrolls sideways", size.name)
-			}
-		}
-		b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('#inspector').hidden = false`))
-		b.shot(size.name + "-inspector")
-	}
 }

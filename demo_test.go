@@ -28,7 +28,9 @@ func TestDemo(t *testing.T) {
 	if !strings.Contains(answer, "2 lines") {
 		t.Errorf("answered %s", answer)
 	}
-	p.wait(func(f string) bool { return strings.Contains(f, `"type":"inspect"`) && strings.Contains(f, `"outcome":"sent"`) })
+	p.wait(func(f string) bool {
+		return strings.Contains(f, `"type":"inspect"`) && strings.Contains(f, `"outcome":"sent"`)
+	})
 	for _, f := range p.all {
 		isInspection := strings.Contains(f, `"type":"inspect"`)
 		if strings.Contains(f, "incarnation") || isInspection && (strings.Contains(f, "owner") || strings.Contains(f, "question")) {

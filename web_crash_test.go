@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,8 @@ import (
 	"github.com/coder/websocket"
 
 	"lastword/conversation"
+	"lastword/storage"
+	"lastword/web"
 )
 
 // Killed at each commit from a message to its answer, before it and after it,
@@ -27,10 +31,10 @@ func killedAt(w *webWorld, n int, late, again bool) {
 	t := w.t
 	p := w.open(0, false)
 	commits := 0
-	w.trap = func(conversation.Tx) (before, after bool) {
+	w.setTrap(func(conversation.Tx) (before, after bool) {
 		commits++
 		return commits == n && !late, commits == n && late
-	}
+	})
 	p.say("a", "#1")
 	w.after(200 * time.Millisecond)
 	if !w.dead.Load() {
@@ -41,7 +45,7 @@ func killedAt(w *webWorld, n int, late, again bool) {
 	for _, f := range p.of("message_ack") {
 		acked[f.ClientID] = true
 	}
-	w.trap = nil
+	w.setTrap(nil)
 	p.cut()
 	w.kill()
 	w.start()
@@ -81,5 +85,115 @@ func TestWebKilledInMidAnswer(t *testing.T) {
 		q.wantScreen("bot: re: #1") // the rest the page has
 		w.open(0, true).wantScreen("user: #1", "bot: re: #1")
 		w.wantCalls("#1 cancelled", "#1")
+	})
+}
+
+// Killed when an answer was claimed for sending, newer input was stored, and
+// nothing was shown yet: the claim is ruled out without a word, and both are
+// answered together (I2, I3).
+func TestWebKilledWithAStaleClaim(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		k := conversation.Key{Channel: web.Channel, Bot: 1, Chat: 1}
+		w.setTrap(func(tx conversation.Tx) (before, after bool) {
+			outbox, _ := tx.Outbox(k)
+			return false, len(outbox) > 0
+		})
+		w.after(5 * time.Second)
+		w.setTrap(nil)
+		p.cut()
+		w.kill()
+		db, err := storage.Open(w.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx conversation.Tx) error {
+			c, _, err := tx.Conversation(k)
+			if err != nil {
+				return err
+			}
+			c.Version++
+			m := conversation.Message{
+				Version: c.Version, Changed: c.Version, Source: conversation.Source{Chat: 1, ID: 2}, Content: conversation.Content{Text: "#2"},
+			}
+			return errors.Join(tx.PutConversation(k, c), tx.PutMessage(k, m))
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		q := w.open(0, false)
+		w.after(10 * time.Second)
+		q.wantScreen("user: #1", "bot: re: #1 #2")
+	})
+}
+
+// A full disk, met at each commit of a message in turn: it is acknowledged when
+// it is stored, and answered once.
+func TestWebFullDisk(t *testing.T) {
+	for n := range int64(10) {
+		inWebWorld(t, func(t *testing.T, w *webWorld) {
+			p := w.open(0, false)
+			w.full.Store(n + 1)
+			for range 5 {
+				p.say("a", "#1")
+				if len(p.of("message_ack")) > 0 {
+					break
+				}
+				w.after(2 * time.Second)
+			}
+			w.after(10 * time.Second)
+			if n := len(p.of("message_ack")); n != 1 {
+				t.Errorf("%d acknowledgements", n)
+			}
+			p.wantScreen("user: #1", "bot: re: #1")
+			w.wantCalls("#1")
+		})
+	}
+}
+
+// What the channel does with a send whose context has ended, and with a notice
+// that says what is never true here.
+func TestWebSends(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(5 * time.Second)
+		k := conversation.Key{Channel: web.Channel, Bot: 1, Chat: 1}
+		part := conversation.Part{Text: "late", State: conversation.Claimed, Above: 2}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		var why *conversation.SendError
+		if _, err := w.chat.Send(ended, k, part, conversation.Source{}); !errors.As(err, &why) || why.Kind != conversation.NotSent {
+			t.Errorf("an ended context: %v", err)
+		}
+		doubt := w.chat.Word(conversation.Notice{Code: conversation.Doubtful, Press: &conversation.Press{Do: conversation.ShowAnswer}})
+		if id, err := w.chat.Send(t.Context(), k, doubt, conversation.Source{}); err != nil || id != 3 {
+			t.Errorf("a doubt: %d, %v", id, err)
+		}
+		first, err1 := w.chat.Send(t.Context(), k, part, conversation.Source{})
+		again, err2 := w.chat.Send(t.Context(), k, part, conversation.Source{})
+		if err1 != nil || err2 != nil || first != again || first != 4 {
+			t.Errorf("a part that is sent twice: %d, %d, %v, %v", first, again, err1, err2)
+		}
+		replaced := conversation.Part{Text: "later", State: conversation.Claimed, Replaces: first}
+		for range 2 {
+			if id, err := w.chat.Send(t.Context(), k, replaced, conversation.Source{}); err != nil || id != first {
+				t.Errorf("replacing: %d, %v", id, err)
+			}
+		}
+		if _, err := w.chat.Send(t.Context(), k, conversation.Part{Text: "x", Replaces: 99}, conversation.Source{}); !errors.As(err, &why) || why.Kind != conversation.Refused {
+			t.Errorf("replacing nothing: %v", err)
+		}
+		w.after(0)
+		p.wantScreen("user: #1", "bot: re: #1", "bot: later")
+		for range 2 {
+			if _, err := w.chat.Send(t.Context(), k, conversation.Part{Replaces: first}, conversation.Source{}); err != nil {
+				t.Errorf("removing: %v", err)
+			}
+		}
+		w.after(0)
+		p.wantScreen("user: #1", "bot: re: #1")
 	})
 }

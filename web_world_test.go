@@ -53,11 +53,15 @@ type mortalStore struct {
 	conversation.Store
 	dead *atomic.Bool
 	trap func(tx conversation.Tx) (before, after bool) // kill the process there
+	full *atomic.Int64                                 // commits until one finds the disk full
 }
 
 func (m mortalStore) Update(fn func(conversation.Tx) error) error {
 	if m.dead.Load() {
 		return conversation.ErrBroken
+	}
+	if m.full.Add(-1) == 0 {
+		return conversation.ErrFull
 	}
 	after := false
 	err := m.Store.Update(func(tx conversation.Tx) error {
@@ -90,10 +94,12 @@ type webWorld struct {
 	config web.Config
 	model  *conversationtest.Model
 	log    *safeBuffer
-	trap   func(tx conversation.Tx) (before, after bool)
+	mu     sync.Mutex
+	trap   func(tx conversation.Tx) (before, after bool) // guarded by mu
 
 	db     *storage.DB
 	dead   atomic.Bool
+	full   atomic.Int64
 	chat   *web.Server
 	wire   atomic.Pointer[pipes]
 	end    context.CancelFunc
@@ -144,11 +150,13 @@ func (w *webWorld) start() {
 	w.db = db
 	w.dead.Store(false)
 	store := mortalStore{db, &w.dead, func(tx conversation.Tx) (bool, bool) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		if w.trap == nil {
 			return false, false
 		}
 		return w.trap(tx)
-	}}
+	}, &w.full}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.chat = web.New(web.Options{Config: w.config, Turn: w.turn, Store: store, Log: log})
 	engine := conversation.New(conversation.Options{
@@ -200,6 +208,13 @@ func (w *webWorld) finish() {
 			w.t.Errorf("I8: the log holds %q", text)
 		}
 	}
+}
+
+// setTrap sets what is asked at each commit whether the process dies there.
+func (w *webWorld) setTrap(trap func(tx conversation.Tx) (before, after bool)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trap = trap
 }
 
 func (w *webWorld) after(d time.Duration) {

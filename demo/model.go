@@ -18,8 +18,8 @@ import (
 // is one of these words tells it what to do:
 //
 //	slow      write for half a minute
-//	fail      refuse
-//	stall     begin, and then say nothing more, once: the next call goes well
+//	fail      refuse, if it is the last line: the next message is answered with it
+//	stall     begin, and then say nothing more, likewise; the next try goes well
 //	markdown  show what an answer can look like
 //	html      answer with HTML and a script, which are to be shown as text
 type Model struct {
@@ -46,10 +46,11 @@ var (
 func (m *Model) Generate(ctx context.Context, prompt []conversation.PromptMessage, progress func(text string)) (conversation.Completion, error) {
 	asked := prompt[len(prompt)-1].Text
 	orders := orders(asked)
+	last := order(asked[strings.LastIndex(asked, "\n")+1:])
 	m.mu.Lock()
 	m.calls++
 	n := m.calls
-	stall := orders["stall"] && !m.stalled[asked]
+	stall := last == "stall" && !m.stalled[asked]
 	if stall {
 		if m.stalled == nil {
 			m.stalled = map[string]bool{}
@@ -62,7 +63,7 @@ func (m *Model) Generate(ctx context.Context, prompt []conversation.PromptMessag
 	if err := sleep(ctx, firstToken); err != nil {
 		return conversation.Completion{}, err
 	}
-	if orders["fail"] {
+	if last == "fail" {
 		return conversation.Completion{}, &conversation.ModelError{Kind: conversation.Rejected, Err: errRefused}
 	}
 	wait := pace
@@ -93,10 +94,12 @@ func (m *Model) Generate(ctx context.Context, prompt []conversation.PromptMessag
 func orders(asked string) map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(asked) {
-		out[strings.ToLower(strings.Trim(strings.TrimSpace(line), ".!/"))] = true
+		out[order(line)] = true
 	}
 	return out
 }
+
+func order(line string) string { return strings.ToLower(strings.Trim(strings.TrimSpace(line), ".!/")) }
 
 // ends are where the words of a text end.
 func ends(text string) (out []int) {

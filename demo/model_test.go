@@ -41,6 +41,9 @@ func TestModelDoesWhatItIsTold(t *testing.T) {
 		if _, err := m.Generate(t.Context(), ask("Fail!"), nil); !errors.As(err, &why) || why.Kind != conversation.Rejected {
 			t.Errorf("fail: %v", err)
 		}
+		if _, err := m.Generate(t.Context(), ask("fail\nand now?"), nil); err != nil {
+			t.Errorf("after a failure: %v", err)
+		}
 		if _, err := m.Generate(t.Context(), ask("hello\nstall"), nil); !errors.As(err, &why) || why.Kind != conversation.Temporary {
 			t.Errorf("stall: %v", err)
 		}

@@ -149,6 +149,9 @@ func (t records) entry(number, id int64) (e entry, found bool, err error) {
 	return e, found, err
 }
 
+// mostRead bounds a piece of the log in bytes of text, give or take an entry.
+const mostRead = 256 << 10
+
 // changes lists up to limit entries that changed after a sequence number, in
 // the order of their changes.
 func (t records) changes(number, after int64, limit int) (out []entry, more bool, err error) {
@@ -167,13 +170,17 @@ func (t records) changes(number, after int64, limit int) (out []entry, more bool
 		}
 		ids = append(ids, id)
 	}
-	for _, id := range ids {
+	size := 0
+	for i, id := range ids {
 		e, found, err := t.entry(number, id)
 		if err != nil {
 			return nil, false, err
 		}
 		if found {
 			out = append(out, e)
+		}
+		if size += len(e.Text); size > mostRead && i < len(ids)-1 {
+			return out, true, nil
 		}
 	}
 	return out, more, nil

@@ -33,6 +33,7 @@ $('language').value = choose(asked);
 $('language').onchange = () => {
   memory.set('language', choose($('language').value));
   link.language = language();
+  link.connect(); // the hello says which language notices are to have
   log.relabel();
   tell();
 };
@@ -48,8 +49,8 @@ const log = new Log($('log'), $('unsent'), $('draft'), $('scroll'), {
 const inspector = new Inspector($('inspector'));
 
 const link = new Link(widget ? '/socket?widget' : '/socket', language(), {
-  change: tell,
-  unsent: () => log.unsent(link.unsent, state),
+  change() { log.unsent(link.unsent, state, link.state); tell(); },
+  unsent: () => log.unsent(link.unsent, state, link.state),
   welcome(f) {
     limit = f.max_message;
     $('inspect').hidden = !f.inspector;
@@ -79,7 +80,7 @@ const link = new Link(widget ? '/socket?widget' : '/socket', language(), {
   toast(f) { toast(f.text); },
   inspect(f) { inspector.show(f); },
 });
-log.unsent(link.unsent, state);
+log.unsent(link.unsent, state, link.state);
 
 // tell says in the status line and by the dot how things are.
 function tell() {
@@ -88,6 +89,7 @@ function tell() {
   $('link').textContent = online ? word('online') : link.state === 'elsewhere' ? word('elsewhere') : word(link.state === 'offline' ? 'offline' : 'connecting');
   $('elsewhere').hidden = link.state !== 'elsewhere';
   document.body.classList.toggle('away', link.state === 'elsewhere');
+  $('form').inert = link.state === 'elsewhere'; // what is written belongs into the other window
   let text = '';
   if (link.state === 'offline') text = word('offline');
   else if (state.redoing && state.phase !== 'delivering') text = word('phase_redoing');

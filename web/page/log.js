@@ -60,7 +60,7 @@ export class Log {
     this.keep(() => {
       for (const m of messages) this.put(m);
       if (messages.some((m) => m.from === 'bot' && !m.gone)) this.dropDraft();
-      this.unsent(this.waitingUnsent, state);
+      this.unsent(this.waitingUnsent, state, this.linked);
       this.mark();
     });
   }
@@ -139,7 +139,8 @@ export class Log {
   }
 
   // unsent shows what the server has not acknowledged, below everything else.
-  unsent(frames, state) {
+  unsent(frames, state, linked) {
+    this.linked = linked;
     this.waitingUnsent = frames.filter((f) => f.type === 'message');
     const known = new Set([...this.shown.values()].map((s) => s.m.client_msg_id));
     this.keep(() => {
@@ -148,7 +149,7 @@ export class Log {
         const body = el('div', 'body', f.text);
         body.dir = 'auto';
         const foot = el('div', 'foot');
-        foot.append(el('span', 'place', word('sending')));
+        foot.append(el('span', 'place', word(linked === 'online' ? 'sending' : 'held')));
         e.append(el('span', 'who', word('you') + ': '), body, foot);
         return e;
       }));
