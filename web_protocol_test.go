@@ -1,7 +1,7 @@
 package main
 
 import (
-	"net/http"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"lastword/conversation"
+	"lastword/conversation/conversationtest"
 	"lastword/web"
 )
 
@@ -100,6 +101,7 @@ func TestWebSecondWindow(t *testing.T) {
 }
 
 // A page that is gone without a word is found out within a second.
+
 func TestWebZombieIsReplaced(t *testing.T) {
 	inWebWorld(t, func(t *testing.T, w *webWorld) {
 		socket, _, raw, err := w.dialPage(webOrigin)
@@ -137,7 +139,9 @@ func TestWebSharedWindows(t *testing.T) {
 }
 
 // The connection is cut after the message has left and before it is
+
 // acknowledged: the page sends it again, and it is one turn (I2).
+
 func TestWebCutBeforeTheAck(t *testing.T) {
 	inWebWorld(t, func(t *testing.T, w *webWorld) {
 		p := w.open(0, false)
@@ -242,69 +246,63 @@ func TestWebStopAndReset(t *testing.T) {
 	})
 }
 
-func TestWebLimits(t *testing.T) {
+// A page that shows another session, or a store that has lost this one, is told
+
+// to forget what it has.
+
+func TestWebFreshStart(t *testing.T) {
 	inWebWorld(t, func(t *testing.T, w *webWorld) {
 		p := w.open(0, false)
-		p.say("long", strings.Repeat("я", w.config.MaxMessage+1))
-		p.say("blank", " \n")
-		p.say("not an id!", "x")
-		p.say("ok", "#1")
-		p.wantAcks("ok", "long too_long", "blank empty", " bad_request")
-		for i := range 30 {
-			p.say("fast"+strings.Repeat("x", i), "#2")
-		}
-		if n := p.of("message_nack"); n[len(n)-1].Code != "too_fast" {
-			t.Errorf("the last of 30 at once: %+v", n[len(n)-1])
-		}
-		if p.code() != -1 {
-			t.Errorf("closed with %d", p.code())
-		}
-		go func() { // 10 MB in one frame; the server stops reading on the way
-			_ = p.socket.Write(w.t.Context(), websocket.MessageText, make([]byte, 10<<20))
-		}()
-		w.after(15 * time.Second)
-		if p.code() != websocket.StatusMessageTooBig {
-			t.Errorf("10 MB: closed with %d, %v", p.code(), p.closed)
-		}
-	})
-}
-
-func TestWebHostileOrigin(t *testing.T) {
-	inWebWorld(t, func(t *testing.T, w *webWorld) {
-		for _, origin := range []string{"http://evil.example", "http://127.0.0.1:8081", "https://127.0.0.1:8080", "http://127.0.0.1:8080.evil.example", "null", ""} {
-			_, response, _, err := w.dialPage(origin)
-			if err == nil || response == nil || response.StatusCode != http.StatusForbidden {
-				t.Errorf("origin %q: %v", origin, err)
-			}
-		}
-	})
-}
-
-func TestWebSillyFrames(t *testing.T) {
-	for _, data := range []string{"", "{}", `{"v":2,"type":"hello"}`, `{"v":1,"type":"message"}`, `[1]`, `{"v":1,"type":"hello","after":-1}`} {
-		inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p.say("a", "#1")
+		w.after(5 * time.Second)
+		for _, hello := range []map[string]any{{"after": 99}, {"after": 1, "session": "another"}} {
 			socket, _, raw, err := w.dialPage(webOrigin)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer raw.Close()
-			_ = socket.Write(t.Context(), websocket.MessageText, []byte(data))
-			if _, _, err := socket.Read(t.Context()); websocket.CloseStatus(err) != 4000 {
-				t.Errorf("%q: %v", data, err)
+			q := &page{w: w, socket: socket, raw: raw, done: make(chan struct{})}
+			w.pages = append(w.pages, q)
+			hello["type"], hello["take_over"] = "hello", true
+			q.send(hello)
+			go q.read()
+			w.after(time.Second)
+			if h := q.of("history"); len(h) != 2 || !h[0].Fresh {
+				t.Errorf("%v: told %+v", hello, h)
 			}
-		})
-	}
+			q.wantScreen("user: #1", "bot: re: #1")
+		}
+		q := w.open(1, true)
+		if h := q.of("history"); len(h) != 1 || h[0].Fresh || len(h[0].Messages) != 1 {
+			t.Errorf("after 1: %+v", h)
+		}
+	})
 }
 
-func TestWebTooManyConnections(t *testing.T) {
+// An answer that came while nobody was connected is there when somebody is, and
+
+// so is the draft of one that is being written.
+
+func TestWebAnswerToNobody(t *testing.T) {
 	inWebWorld(t, func(t *testing.T, w *webWorld) {
-		w.stop()
-		w.config.MaxConnections = 1
-		w.start()
-		w.open(0, false)
-		_, response, _, err := w.dialPage(webOrigin)
-		if err == nil || response == nil || response.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("one too many: %v", err)
+		w.model.Write = func(ctx context.Context, n int, _ []conversation.PromptMessage, progress func(string)) (conversation.Completion, error) {
+			progress("half")
+			err := conversationtest.Sleep(ctx, 5*time.Second)
+			return conversation.Completion{Text: "half and half"}, err
+		}
+		p := w.open(0, false)
+		p.say("a", "#1")
+		p.cut()
+		w.after(3 * time.Second)
+		q := w.open(p.seq, false)
+		if d := q.of("preview"); len(d) != 1 || d[0].Text != "half" {
+			t.Errorf("the draft is %+v", d)
+		}
+		q.cut()
+		w.after(10 * time.Second)
+		r := w.open(0, false)
+		r.wantScreen("user: #1", "bot: half and half")
+		if d := r.of("preview"); len(d) != 0 {
+			t.Errorf("a draft of an answer that is there: %+v", d)
 		}
 	})
 }
@@ -316,30 +314,6 @@ func TestWebHeartbeats(t *testing.T) {
 		w.after(10 * time.Minute)
 		if len(p.of("pong")) != 1 || p.code() != -1 {
 			t.Errorf("pongs %d, closed with %d", len(p.of("pong")), p.code())
-		}
-	})
-}
-
-func TestWebPages(t *testing.T) {
-	inWebWorld(t, func(t *testing.T, w *webWorld) {
-		r, _ := w.get("/")
-		cookies := r.Cookies()
-		if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || len(cookies[0].Value) != 43 {
-			t.Errorf("cookies %v", cookies)
-		}
-		if policy := r.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
-			t.Errorf("policy %q", policy)
-		}
-		if r, _ := w.get("/", cookies[0]); len(r.Cookies()) != 0 {
-			t.Error("a second visit changes the secret")
-		}
-		if r, _ := w.get("/embed"); !strings.Contains(r.Header.Get("Content-Security-Policy"), "frame-ancestors 'self' "+webOrigin) {
-			t.Errorf("policy of the widget %q", r.Header.Get("Content-Security-Policy"))
-		}
-		for _, path := range []string{"/owner", "/owner?code=", "/index.html", "/nothing"} {
-			if r, _ := w.get(path); r.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %s", path, r.Status)
-			}
 		}
 	})
 }

@@ -113,7 +113,7 @@ func (c *conn) run(ctx context.Context) {
 		c.refuse(websocket.StatusTryAgainLater, "the session cannot be read")
 		return
 	}
-	if !c.server.hub.join(c, number, c.server.config.MaxConnections) {
+	if !c.server.hub.join(c, number) {
 		c.refuse(websocket.StatusTryAgainLater, "too many connections")
 		return
 	}

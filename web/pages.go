@@ -168,10 +168,11 @@ func (s *Server) connect(ctx context.Context, w http.ResponseWriter, r *http.Req
 		http.Error(w, "this origin is not in web.origins", http.StatusForbidden)
 		return
 	}
-	if !s.hub.room(s.config.MaxConnections) {
+	if !s.hub.enter(s.config.MaxConnections) {
 		http.Error(w, "too many connections", http.StatusServiceUnavailable)
 		return
 	}
+	defer s.hub.exit()
 	cookie := sessionCookie
 	if r.URL.Query().Has("widget") {
 		cookie = widgetCookie

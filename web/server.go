@@ -138,7 +138,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener, receive func(context.C
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // pages are told before they are cut off
 	defer cancel()
 	server := &http.Server{
-		Handler: s.handler(work), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		Handler: s.handler(work), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // it quotes what clients send
 	}
 	served := make(chan error, 1)

@@ -46,12 +46,30 @@ func newHub() *hub {
 // included.
 const mostOfSession = 16
 
-// join adds a connection to its session; false if there are too many.
-func (h *hub) join(c *conn, number int64, most int) bool {
+// enter counts a connection, also while it has not said hello; false if there
+// are too many.
+func (h *hub) enter(most int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count >= most {
+		return false
+	}
+	h.count++
+	return true
+}
+
+func (h *hub) exit() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.count--
+}
+
+// join adds a connection to its session; false if that has too many.
+func (h *hub) join(c *conn, number int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.byHash[c.hash]
-	if h.count >= most || s != nil && len(s.conns) >= mostOfSession {
+	if s != nil && len(s.conns) >= mostOfSession {
 		return false
 	}
 	if s == nil {
@@ -60,7 +78,6 @@ func (h *hub) join(c *conn, number int64, most int) bool {
 	}
 	c.session = s
 	s.conns[c] = true
-	h.count++
 	if number != 0 {
 		h.bindLocked(s, number)
 	}
@@ -88,7 +105,6 @@ func (h *hub) leave(c *conn) {
 	defer h.mu.Unlock()
 	s := c.session
 	delete(s.conns, c)
-	h.count--
 	if len(s.conns) == 0 {
 		delete(h.byHash, s.hash)
 		delete(h.byNumber, s.number.Load())
@@ -194,11 +210,4 @@ func (s *session) take(ctx context.Context, c *conn, force bool) bool {
 		return true
 	}
 	return false
-}
-
-// room reports whether there is room for another connection.
-func (h *hub) room(most int) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.count < most
 }

@@ -4,14 +4,14 @@
 
 const version = 1;
 const beat = 20_000; // between two pings
-const silence = 45_000; // after which a connection counts as dead
+const silence = 45_000; // after which a connection counts as dead, at the earliest
 const slowest = 15_000; // between two tries
 const storeName = 'lastword.unsent';
 
 export class Link {
   // on has a function for each type of frame, and: change(state), unsent().
   constructor(path, language, on) {
-    Object.assign(this, { path, language, on, seq: 0, session: '', tries: 0, state: 'connecting', take: false, heard: 0, sent: '' });
+    Object.assign(this, { path, language, on, seq: 0, session: '', tries: 0, state: 'connecting', take: false, heard: 0, pinged: 0, sent: '' });
     this.unsent = this.load();
     setInterval(() => this.beat(), 5_000);
     addEventListener('online', () => this.wake());
@@ -162,11 +162,14 @@ export class Link {
 
   beat() {
     if (!this.socket) return;
-    const quiet = Date.now() - this.heard;
-    if (quiet > silence) {
+    const now = Date.now();
+    if (this.pinged > this.heard) { // not answered; in a background tab this is looked at once a minute
+      if (now - this.pinged > silence - beat) this.lost();
+    } else if (this.open && now - this.heard > beat) {
+      this.pinged = now;
+      this.raw({ type: 'ping', n: now });
+    } else if (!this.open && now - this.heard > silence) {
       this.lost();
-    } else if (this.open && quiet > beat) {
-      this.raw({ type: 'ping', n: Date.now() });
     }
   }
 

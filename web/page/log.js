@@ -1,7 +1,7 @@
 // What the conversation looks like. The order is that of the ids, which the
 // server gives; a message that comes again replaces what it was.
 import { markdown } from './markdown.js';
-import { word } from './words.js';
+import { language, word } from './words.js';
 
 const el = (tag, className, text) => {
   const e = document.createElement(tag);
@@ -94,6 +94,7 @@ export class Log {
     }
     const body = el('div', 'body');
     body.dir = 'auto';
+    body.title = new Date(m.at).toLocaleString(language());
     if (m.from === 'bot') body.append(markdown(m.text)); else body.textContent = m.text;
     e.append(body);
     const foot = el('div', 'foot');

@@ -135,38 +135,52 @@ function paragraph(parent, lines, i) {
   return i;
 }
 
-// What can stand within a line. The first that matches from the left wins.
-const spans = [
-  [/\\([\\`*_{}[\]()#+\-.!~|<>])/, (e, m) => e.append(m[1])],
-  [/(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/, (e, m) => { const c = document.createElement('code'); c.textContent = m[2].trim(); e.append(c); }],
-  [/!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(<?([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+["'][^)]*["'])?\)/, (e, m, d) => link(e, m[2], m[1], d)],
-  [/<((?:https?:\/\/|mailto:)[^\s<>]+)>/, (e, m, d) => link(e, m[1], m[1], d)],
-  [/\*\*(?=\S)([\s\S]*?\S)\*\*(?!\*)/, (e, m, d) => nest(e, 'strong', m[1], d)],
-  [/(?<![\w])__(?=\S)([\s\S]*?\S)__(?!\w)/, (e, m, d) => nest(e, 'strong', m[1], d)],
-  [/~~(?=\S)([\s\S]*?\S)~~/, (e, m, d) => nest(e, 'del', m[1], d)],
-  [/\*(?=[^\s*])((?:[^*]|\*\*)*?[^\s*])\*(?!\*)/, (e, m, d) => nest(e, 'em', m[1], d)],
-  [/(?<![\w])_(?=[^\s_])([^_]*?[^\s_])_(?!\w)/, (e, m, d) => nest(e, 'em', m[1], d)],
-  [/https?:\/\/[^\s<>"'`*]*[^\s<>"'`*.,;:!?)\]]/, (e, m, d) => link(e, m[0], null, d)],
-  [/ {2,}\n|\n/, (e) => e.append(document.createElement('br'))],
-];
+// What can stand within a line, by the sign that it begins with. Each pattern is
+// tried at that sign only and looks a bounded way ahead, so that no text takes
+// long, whatever it is made of.
+const codeSpan = [/(`+)([^`]|[^`][\s\S]{0,2000}?[^`])\1(?!`)/y, (e, m) => { const c = document.createElement('code'); c.textContent = m[2].trim(); e.append(c); }];
+const named = [/!?\[((?:[^[\]]|\[[^[\]]{0,500}\]){0,1000})\]\(<?([^\s()<>]{0,2000}(?:\([^\s()]{0,500}\)[^\s()<>]{0,500}){0,4})>?(?:\s+["'][^)]{0,500}["'])?\)/y, (e, m, d) => link(e, m[2], m[1], d)];
+const spans = {
+  '\\': [[/\\([\\`*_{}[\]()#+\-.!~|<>])/y, (e, m) => e.append(m[1])]],
+  '`': [codeSpan],
+  '[': [named],
+  '!': [named],
+  '<': [[/<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/y, (e, m, d) => link(e, m[1], m[1], d)]],
+  '~': [[/~~(?=\S)([\s\S]{0,1000}?\S)~~/y, (e, m, d) => nest(e, 'del', m[1], d)]],
+  '*': [
+    [/\*\*(?=\S)([\s\S]{0,1000}?\S)\*\*(?!\*)/y, (e, m, d) => nest(e, 'strong', m[1], d)],
+    [/\*(?=[^\s*])((?:[^*]|\*\*){0,1000}?[^\s*])\*(?!\*)/y, (e, m, d) => nest(e, 'em', m[1], d)],
+  ],
+  _: [
+    [/(?<!\w)__(?=\S)([\s\S]{0,1000}?\S)__(?!\w)/y, (e, m, d) => nest(e, 'strong', m[1], d)],
+    [/(?<!\w)_(?=[^\s_])([^_]{0,1000}?[^\s_])_(?!\w)/y, (e, m, d) => nest(e, 'em', m[1], d)],
+  ],
+  h: [[/https?:\/\/[^\s<>"'`*]{0,2000}[^\s<>"'`*.,;:!?)\]]/y, (e, m, d) => link(e, m[0], null, d)]],
+  '\n': [[/\n/y, (e) => e.append(document.createElement('br'))]],
+};
+const signs = /[\\`[!<~*_\n]|https?:\/\//g;
 
 function inline(e, text, depth = 0) {
-  while (text) {
-    let best = null;
-    if (depth < mostDepth) {
-      for (const [pattern, build] of spans) {
-        const m = pattern.exec(text);
-        if (m && (!best || m.index < best.m.index)) best = { m, build };
+  let plain = '';
+  for (let i = 0; i < text.length;) {
+    signs.lastIndex = i;
+    const at = depth < mostDepth ? signs.exec(text)?.index ?? text.length : text.length;
+    plain += text.slice(i, at);
+    i = at;
+    let m = null;
+    for (const [pattern, build] of spans[text[i]] ?? []) {
+      pattern.lastIndex = i;
+      if ((m = pattern.exec(text))) {
+        if (plain) e.append(plain);
+        plain = '';
+        i += m[0].length;
+        build(e, m, depth + 1);
+        break;
       }
     }
-    if (!best) {
-      e.append(text);
-      return;
-    }
-    if (best.m.index) e.append(text.slice(0, best.m.index));
-    best.build(e, best.m, depth + 1);
-    text = text.slice(best.m.index + best.m[0].length);
+    if (!m && i < text.length) plain += text[i++];
   }
+  if (plain) e.append(plain);
 }
 
 function nest(parent, tag, text, depth) {
