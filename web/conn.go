@@ -89,7 +89,9 @@ func (c *conn) send(frame any) {
 	c.nudge()
 }
 
-// end closes the socket with a code, without waiting for that.
+// end closes the socket with a code, without waiting for that. The goroutine
+// whose end would end the connection uses refuse instead: the page is to hear
+// why first.
 func (c *conn) end(code websocket.StatusCode, reason string) {
 	c.server.closing.Go(func() {
 		_ = c.socket.Close(code, reason) // that it is closed already is as good
@@ -140,8 +142,8 @@ func (c *conn) run(ctx context.Context) {
 	}
 }
 
-// refuse closes a connection that is not wanted, and waits for the page to hear
-// it.
+// refuse closes a connection that is not wanted, and waits, some seconds at
+// most, for the page to hear it.
 func (c *conn) refuse(code websocket.StatusCode, reason string) { _ = c.socket.Close(code, reason) }
 
 // hello reads the first frame.
@@ -196,10 +198,10 @@ func (c *conn) read(ctx context.Context, to chan<- request) {
 		var r request
 		switch {
 		case !c.frames.Allow():
-			c.end(closeTooFast, "too many frames")
+			c.refuse(closeTooFast, "too many frames")
 			return
 		case kind != websocket.MessageText || json.Unmarshal(data, &r) != nil || r.V != protocolVersion:
-			c.end(closeProtocol, "not a frame of version 1")
+			c.refuse(closeProtocol, "not a frame of version 1")
 			return
 		}
 		select {
@@ -240,7 +242,7 @@ func (c *conn) writeAll(ctx context.Context) {
 		if err := c.flush(ctx); err != nil {
 			if !errors.Is(err, errGone) {
 				c.server.log.Error("a session cannot be shown", "err", err)
-				c.end(websocket.StatusTryAgainLater, "the session cannot be read")
+				c.refuse(websocket.StatusTryAgainLater, "the session cannot be read")
 			}
 			return
 		}
