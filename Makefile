@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 CONFIG   ?= config.yaml
 
-.PHONY: build test race browser lint fuzz bench run ci
+.PHONY: build test race browser lint fuzz soak bench run ci
 
 # Without cgo the binary is static and runs in an empty container.
 build:
@@ -32,8 +32,18 @@ fuzz:
 		done; \
 	done
 
+# It takes about two minutes and ends with a failure if a count is too high:
+# commits, allocations, bytes. Times are for you to judge.
+# Hours of talk in thousands of worlds. SEED begins somewhere else.
+SEEDS ?= 2000
+SEED  ?= 1
+soak:
+	go test ./conversation -timeout 0 -run 'TestSimulation$$' -seeds $(SEEDS) -seed $(SEED)
+	go test ./conversation -timeout 0 -run TestRandomWalk -walks $(SEEDS) -walk-seed $(SEED)
+	go test ./conversation -timeout 0 -run 'TestEveryInterleaving|TestCheckerFindsMutants' -checker-deep
+
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	@go test -run '^$$' -bench . ./... 2>&1 | awk -f .ci/bench.awk
 
 run:
 	go run . --config $(CONFIG)

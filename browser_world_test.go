@@ -1,4 +1,4 @@
-//go:build browser
+//go:build browser && unix
 
 package main
 
@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,28 +28,6 @@ var browsers = []string{"chromium", "chromium-browser", "google-chrome"}
 
 // patience bounds what a test waits for.
 const patience = 40 * time.Second
-
-// program builds the program once.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lastword-browser-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "lastword")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", &exec.Error{Name: string(out), Err: err}
-	}
-	return path, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := program(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
 
 // demoProcess is a running "lastword demo".
 type demoProcess struct {
@@ -74,11 +51,8 @@ var printedLink = regexp.MustCompile(`http://(\S+?)/owner\?code=\S+`)
 
 func (d *demoProcess) start() {
 	d.t.Helper()
-	path, err := program()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.command = exec.Command(path, append([]string{"demo", "--no-browser", "--dir", d.dir}, d.args...)...)
+	d.command = exec.Command(os.Args[0], append([]string{"demo", "--no-browser", "--dir", d.dir}, d.args...)...)
+	d.command.Env = append(os.Environ(), asProgram+"=1")
 	d.command.Stderr = os.Stderr
 	out, err := d.command.StdoutPipe()
 	if err != nil {

@@ -50,7 +50,7 @@ func defaultConfig() Config {
 func loadConfig(path string) (Config, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Config{}, fmt.Errorf("%s: there is no such file; copy config.example.yaml to it and fill in the token and the key", path)
+		return Config{}, fmt.Errorf("%s: there is no such file; lastword init makes one", path)
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: the configuration cannot be read: %s", path, reason(err))

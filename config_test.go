@@ -193,7 +193,7 @@ func TestLoadConfig(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.yaml")
 	_, err := loadConfig(path)
-	if err == nil || err.Error() != path+": there is no such file; copy config.example.yaml to it and fill in the token and the key" {
+	if err == nil || err.Error() != path+": there is no such file; lastword init makes one" {
 		t.Errorf("missing file: %v", err)
 	}
 	if _, err = loadConfig(dir); err == nil || !strings.HasPrefix(err.Error(), dir+": the configuration cannot be read: ") {

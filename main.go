@@ -20,6 +20,7 @@ import (
 )
 
 const usage = `Usage:
+  lastword init --config FILE    ask for the token and the model, try them, and write the file
   lastword --config FILE         run the bot
   lastword demo                  a chat in the browser that needs no account, no key and no file; see demo --help
   lastword check --config FILE   say what is wrong with the file, the token, the model and the data file
@@ -43,6 +44,9 @@ func command(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}
 	if name == "demo" {
 		return demoCommand(ctx, args, out, errOut)
+	}
+	if name == "init" {
+		return setUp(ctx, args, os.Stdin, out, errOut)
 	}
 	flags := flag.NewFlagSet("lastword", flag.ContinueOnError)
 	flags.SetOutput(errOut)

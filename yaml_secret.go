@@ -77,8 +77,12 @@ func shownPath(path string) string {
 // reason is a reading error without the path, which the caller may have to hide.
 func reason(err error) string {
 	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	var linkErr *os.LinkError
+	switch {
+	case errors.As(err, &pathErr):
 		return pathErr.Err.Error()
+	case errors.As(err, &linkErr):
+		return linkErr.Err.Error()
 	}
 	return err.Error()
 }

@@ -55,9 +55,11 @@ func (g *gate) load() error {
 		if err != nil || data == nil {
 			return err
 		}
-		if err := json.Unmarshal(data, &g.guest); err != nil {
-			return fmt.Errorf("reading %s: %w", g.name(), err)
+		var guest *guestBook // nil for null, which is no empty one: its owner would be lost
+		if err := json.Unmarshal(data, &guest); err != nil || guest == nil {
+			return fmt.Errorf("bucket meta, key %q: the record is damaged (%d bytes, %T)", g.name(), len(data), err)
 		}
+		g.guest = *guest
 		return nil
 	})
 }

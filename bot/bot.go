@@ -27,6 +27,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lastword/conversation"
@@ -43,7 +44,10 @@ type Bot struct {
 
 	pollTimeout time.Duration
 	streaming   bool
-	loaded      bool // the gate has its record
+	maxParts    int
+	rich        bool
+	noRich      atomic.Bool // the server has no rich messages
+	loaded      bool        // the gate has its record
 }
 
 // New makes a bot. It does nothing until Run.
@@ -64,7 +68,8 @@ func newBot(cfg Config, access AccessConfig, store conversation.Store, log *slog
 		return nil, err
 	}
 	return &Bot{
-		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout, streaming: cfg.Streaming == streamingAuto,
+		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout,
+		streaming: cfg.Streaming == streamingAuto, maxParts: cfg.MaxParts, rich: cfg.RichMessages,
 		gate: &gate{config: access, bot: id, store: store, now: time.Now},
 	}, nil
 }
@@ -186,7 +191,7 @@ func (b *Bot) offset() (int64, error) {
 	}
 	n, err := strconv.ParseInt(string(data), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("reading %s: %w", name, err)
+		return 0, fmt.Errorf("bucket meta, key %q: the record is damaged (%d bytes, not a number)", name, len(data))
 	}
 	return max(n, 0), nil // a negative offset would make Telegram forget updates
 }

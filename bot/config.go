@@ -16,6 +16,9 @@ type Config struct {
 	APIURL      string        `yaml:"api_url"`      // another one for a local Bot API server
 	PollTimeout time.Duration `yaml:"poll_timeout"` // how long a poll without updates is held open
 	Streaming   string        `yaml:"streaming"`    // auto: answers are shown while they are written, where the chat can; off
+	MaxParts    int           `yaml:"max_parts"`    // of an answer; a longer one comes as so many messages and a file with all of it
+
+	RichMessages bool `yaml:"rich_messages"` // send answers as rich messages, which some clients show as nothing
 }
 
 // The values of streaming.
@@ -33,7 +36,7 @@ const (
 
 // DefaultConfig is the configuration for all that is not set. It lacks a token.
 func DefaultConfig() Config {
-	return Config{APIURL: "https://api.telegram.org", PollTimeout: maxPollTimeout, Streaming: streamingAuto}
+	return Config{APIURL: "https://api.telegram.org", PollTimeout: maxPollTimeout, Streaming: streamingAuto, MaxParts: 10}
 }
 
 // Format prints the section without the token, whatever the verb.
@@ -61,6 +64,9 @@ func (c Config) Validate() error {
 	}
 	if c.Streaming != streamingAuto && c.Streaming != streamingOff {
 		errs = append(errs, errors.New("telegram.streaming: must be auto or off"))
+	}
+	if c.MaxParts < 1 || c.MaxParts > 100 {
+		errs = append(errs, errors.New("telegram.max_parts: must be from 1 to 100; 10 is a good value"))
 	}
 	return errors.Join(errs...)
 }

@@ -120,6 +120,11 @@ func readParams(req *http.Request) map[string]string {
 		for k, v := range form.Value {
 			out[k] = v[0]
 		}
+		for k, v := range form.File {
+			f, _ := v[0].Open()
+			content, _ := io.ReadAll(f)
+			out["file "+k] = string(content)
+		}
 		return out
 	}
 	var fields map[string]json.RawMessage

@@ -79,7 +79,8 @@ func (t *translator) update(raw json.RawMessage) (a conversation.Arrival, ok boo
 	case u.Member != nil:
 		return t.membership(a, u.Member)
 	case u.Stopped != nil:
-		return t.stopped(a, u.Stopped), true, nil
+		a = t.stopped(a, u.Stopped)
+		return a, a.Event != nil, nil
 	case u.Callback != nil:
 		a, ok = t.pressed(a, u.Callback)
 		return a, ok, nil

@@ -22,20 +22,33 @@ const (
 	typingPatience = 5 * time.Second // as long as the indicator is shown
 )
 
-// Compose implements [conversation.Channel]: Markdown becomes formatting.
+// Compose implements [conversation.Channel]: Markdown becomes formatting. Of an
+// answer with too many parts the first ones are shown, and all of it in a file.
 func (b *Bot) Compose(text string) []conversation.Part {
+	whole := markup.Markdown(text)
+	split := whole.Split(markup.Message)
+	if len(split) == 0 {
+		// Nothing but markup: better shown as it is than not at all.
+		split = markup.Plain(text).Split(markup.Message)
+	}
 	var parts []conversation.Part
-	for _, t := range markup.Markdown(text).Split(markup.Message) {
+	for _, t := range split[:min(len(split), b.maxParts)] {
 		parts = append(parts, part(t))
 	}
-	if len(parts) == 0 {
-		// Nothing but markup: better shown as it is than not at all.
-		for _, t := range markup.Plain(text).Split(markup.Message) {
-			parts = append(parts, part(t))
-		}
+	switch {
+	case len(split) > b.maxParts:
+		p := part(markup.Tail(whole, captionTail))
+		p.File = text
+		parts = append(parts, p)
+	case len(split) == 1 && b.rich:
+		parts[0].Rich = markup.Rich(text)
 	}
 	return parts
 }
+
+// captionTail is how much of the end of an answer stands under its file, in
+// UTF-16 units. Telegram takes 1024 (Bot API, sendDocument).
+const captionTail = 300
 
 // Word implements [conversation.Channel].
 func (b *Bot) Word(n conversation.Notice) conversation.Part {
@@ -100,7 +113,7 @@ func (b *Bot) Send(ctx context.Context, to conversation.Key, p conversation.Part
 	if p.Replaces != 0 {
 		id, failed = b.replace(ctx, to, p)
 	} else {
-		id, failed = b.send(ctx, sending(to, p, target))
+		id, failed = b.send(ctx, to, p, target)
 	}
 	if failed == nil {
 		b.pace.shown(to.Chat, id)
@@ -116,54 +129,56 @@ var errPaced = errors.New("too many messages at once")
 
 var noPreview = &models.LinkPreviewOptions{IsDisabled: telegram.True()}
 
-// sending is the call that shows a part.
-func sending(to conversation.Key, p conversation.Part, target conversation.Source) *telegram.SendMessageParams {
-	params := &telegram.SendMessageParams{
-		ChatID: to.Chat, MessageThreadID: int(to.Thread), Text: p.Text, Entities: formatting(p), LinkPreviewOptions: noPreview,
-		ReplyMarkup: keyboard(to, p.Buttons),
-	}
-	if target.ID != 0 && target.Chat == to.Chat {
-		params.ReplyParameters = &models.ReplyParameters{MessageID: int(target.ID), AllowSendingWithoutReply: true}
-	}
-	return params
-}
-
-// send makes the call, and once more without each thing that Telegram takes
+// send shows a part, and tries again without each thing that Telegram takes
 // exception to: the message to quote, the topic, the formatting. All of these
 // answers say that nothing was sent.
-func (b *Bot) send(ctx context.Context, params *telegram.SendMessageParams) (int64, *conversation.SendError) {
+func (b *Bot) send(ctx context.Context, to conversation.Key, p conversation.Part, target conversation.Source) (int64, *conversation.SendError) {
+	var quote *models.ReplyParameters
+	if target.ID != 0 && target.Chat == to.Chat {
+		quote = &models.ReplyParameters{MessageID: int(target.ID), AllowSendingWithoutReply: true}
+	}
 	for {
-		id, left, err := b.sendOnce(ctx, params)
+		id, left, err := b.sendOnce(ctx, to, p, quote)
 		if err == nil {
 			return id, nil
 		}
 		switch why := refusal(err); {
-		case says(why, replyGone) && params.ReplyParameters != nil:
-			params.ReplyParameters = nil
-		case says(why, threadGone) && params.MessageThreadID != 0:
-			params.MessageThreadID = 0
-		case says(why, textFault) && params.Entities != nil:
-			params.Entities = nil
+		case says(why, replyGone) && quote != nil:
+			quote = nil
+		case says(why, threadGone) && to.Thread != 0:
+			to.Thread = 0
+		case b.richly(p) && b.unrich(err):
+			p.Rich = ""
+		case says(why, textFault) && p.Entities != nil:
+			p.Entities = nil
 		default:
 			return 0, b.outcome(err, left)
 		}
 	}
 }
 
+// unrich reports whether an answer says that a rich message is not possible:
+// this one, or any if the server does not know the method.
+func (b *Bot) unrich(err error) bool {
+	if errors.Is(err, telegram.ErrorNotFound) {
+		if !b.noRich.Swap(true) {
+			b.log.Warn("the Bot API server has no rich messages; answers are sent as plain ones from now on")
+		}
+		return true
+	}
+	return says(refusal(err), richFault)
+}
+
 var errNoID = errors.New("the answer holds no message id")
 
-func (b *Bot) sendOnce(ctx context.Context, params *telegram.SendMessageParams) (id int64, left bool, err error) {
+func (b *Bot) sendOnce(ctx context.Context, to conversation.Key, p conversation.Part, quote *models.ReplyParameters) (id int64, left bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendPatience)
 	defer cancel()
 	ctx, flag := track(ctx)
-	m, err := b.api.sends.SendMessage(ctx, params)
-	if err == nil && (m == nil || m.ID == 0) {
-		err = errNoID
-	}
-	if err != nil {
+	if id, err = b.show(ctx, to, p, quote); err != nil {
 		return 0, flag.Load(), err
 	}
-	return int64(m.ID), true, nil
+	return id, true, nil
 }
 
 // Typing implements [conversation.Channel].

@@ -24,6 +24,8 @@ var (
 	threadGone = []string{"message thread not found", "topic_deleted", "topic_closed", "message_thread_id_invalid", "topic_id_invalid"}
 	textFault  = []string{"entit", "can't parse", "too long", "too_long"}
 
+	richFault = []string{"rich_message", "rich message"}
+
 	notModified = []string{"message is not modified", "message_not_modified"}
 	notOurs     = []string{
 		"message to edit not found", "message can't be edited", "message_id_invalid", "there is no text in the message to edit",

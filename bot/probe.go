@@ -105,14 +105,11 @@ func (b *Bot) compare(ctx context.Context, to conversation.Key, p conversation.P
 // mostCandidates bounds the calls of a look.
 const mostCandidates = 5
 
+// edit asks whether a message is the part.
 func (b *Bot) edit(ctx context.Context, to conversation.Key, p conversation.Part, id int64) error {
 	ctx, cancel := context.WithTimeout(ctx, probePatience)
 	defer cancel()
-	_, err := b.api.sends.EditMessageText(ctx, &telegram.EditMessageTextParams{
-		ChatID: to.Chat, MessageID: int(id), Text: p.Text, Entities: formatting(p), LinkPreviewOptions: noPreview,
-		ReplyMarkup: keyboard(to, p.Buttons),
-	})
-	return err
+	return b.resemble(ctx, to, p, id)
 }
 
 func (b *Bot) lookFailed(to conversation.Key, err error) error {

@@ -21,7 +21,11 @@ func (b *Bot) replace(ctx context.Context, to conversation.Key, p conversation.P
 	if p.Text == "" {
 		_, err = b.api.sends.DeleteMessage(tracked, &telegram.DeleteMessageParams{ChatID: to.Chat, MessageID: int(p.Replaces)})
 	} else {
-		err = b.edit(tracked, to, p, p.Replaces)
+		err = b.become(tracked, to, p, p.Replaces)
+		if b.richly(p) && b.unrich(err) {
+			p.Rich = ""
+			err = b.become(tracked, to, p, p.Replaces)
+		}
 	}
 	if why := refusal(err); err == nil || says(why, notModified) || p.Text == "" && says(why, gone) {
 		return p.Replaces, nil

@@ -34,7 +34,7 @@ func (t *step) join(e Incoming) {
 	t.interrupt(true)
 	t.Version++
 	m := e.Message
-	m.Version, m.Changed, m.Arrived = t.Version, t.Version, t.now
+	m.Version, m.Changed = t.Version, t.Version
 	t.Messages = append(t.Messages, m)
 	t.Group = e.Group
 	t.Rest, t.Revising = "", nil

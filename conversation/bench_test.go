@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,16 +14,28 @@ import (
 	"lastword/storage"
 )
 
+// counted is a store that counts its commits.
+type counted struct {
+	conversation.Store
+	commits *atomic.Int64
+}
+
+func (c counted) Update(fn func(conversation.Tx) error) error {
+	c.commits.Add(1)
+	return c.Store.Update(fn)
+}
+
 // bench is an engine on a real disk and the real clock.
-func bench(b *testing.B, config conversation.Config, model conversation.Model, channel conversation.Channel) *conversation.Engine {
+func bench(b *testing.B, config conversation.Config, model conversation.Model, channel conversation.Channel) (*conversation.Engine, *atomic.Int64) {
 	b.Helper()
 	store, err := storage.Open(filepath.Join(b.TempDir(), "bench.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
+	commits := new(atomic.Int64)
 	engine := conversation.New(conversation.Options{
 		Config: config, Limits: conversation.Limits{ContextTokens: 10_000}, Identity: alice.Identity(),
-		Store: store, Model: model, Channel: channel, Log: slog.New(slog.DiscardHandler),
+		Store: counted{store, commits}, Model: model, Channel: channel, Log: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -36,7 +49,7 @@ func bench(b *testing.B, config conversation.Config, model conversation.Model, c
 			b.Error(err)
 		}
 	})
-	return engine
+	return engine, commits
 }
 
 // stopwatch is a model and a channel that note when they are called.
@@ -57,12 +70,14 @@ func (s *stopwatch) Send(context.Context, conversation.Key, conversation.Part, c
 }
 
 // BenchmarkTurn measures the engine's own time: from the timer to the model
-// call, and from the model's answer to the send.
+// call, and from the model's last token to the send. It fails if a turn takes
+// more commits than the four it needs, that of its message included.
 func BenchmarkTurn(b *testing.B) {
 	config := conversation.DefaultConfig()
 	config.Debounce = 2 * time.Millisecond
 	s := &stopwatch{asked: make(chan time.Time, 1), answered: make(chan time.Time, 1), sent: make(chan time.Time, 1)}
-	engine := bench(b, config, s, s)
+	engine, commits := bench(b, config, s, s)
+	b.ReportAllocs()
 	var toModel, toSend []time.Duration
 	id := int64(0)
 	for b.Loop() {
@@ -82,6 +97,11 @@ func BenchmarkTurn(b *testing.B) {
 		slices.Sort(d)
 		return float64(d[len(d)/2].Microseconds()) / 1000
 	}
-	b.ReportMetric(median(toModel), "ms-timer-to-model")
-	b.ReportMetric(median(toSend), "ms-answer-to-send")
+	b.ReportMetric(median(toModel), "timer-to-model-call-ms")
+	b.ReportMetric(median(toSend), "last-token-to-send-ms")
+	if n := commits.Load(); n > 4*int64(b.N) {
+		b.Errorf("%d commits for %d turns", n, b.N)
+	}
+	b.ReportMetric(float64(commits.Load())/float64(b.N), "a-turn-commits")
+	b.ReportMetric(0, "ns/op") // most of it is the debounce
 }

@@ -11,7 +11,7 @@ func (t *step) claim() {
 	if t.rules.Stopping {
 		return
 	}
-	for _, l := range []lane{notices, repeats, answers} {
+	for _, l := range []lane{noticeLane, repeatLane, answerLane} {
 		if r := t.first(l); r != nil {
 			t.claimNext(r, l)
 		}
@@ -23,7 +23,7 @@ func (t *step) claimNext(r *Reply, l lane) {
 	if p == nil || p.State == Claimed || t.now.Before(p.NotBefore) {
 		return
 	}
-	if l == answers && !(t.Lease.Delivering && t.Lease.Owner == t.rules.Owner && t.Lease.Live(t.now)) {
+	if l == answerLane && !(t.Lease.Delivering && t.Lease.Owner == t.rules.Owner && t.Lease.Live(t.now)) {
 		return // due takes the lease first
 	}
 	if p.State == Unknown {
@@ -31,6 +31,9 @@ func (t *step) claimNext(r *Reply, l lane) {
 		return
 	}
 	p.State, p.NotBefore, p.Waited, p.Above = Claimed, time.Time{}, 0, t.HighestID
+	if r.Notice != nil {
+		p.wait(t.now, sayTimeout)
+	}
 	send := Send{Incarnation: t.Incarnation, Reply: r.ID, Index: i, Part: *p, Notice: r.Notice}
 	if i == 0 {
 		send.Target = r.Target
@@ -90,6 +93,15 @@ func (t *step) delivered(e Delivered) {
 	}
 }
 
+// dropLost drops a notice that was claimed by a process which is gone, or it
+// would be in the way of all others for ever (I5). Only a process that knows
+// that it is alone is told so by [Recovered].
+func (t *step) dropLost() {
+	if n := t.notice(); n != nil && n.Parts[0].State == Claimed && !t.now.Before(n.Parts[0].NotBefore) {
+		t.lost(n)
+	}
+}
+
 // know notes the id of a message of the bot, also for a claim in this step.
 func (t *step) know(k Known) {
 	t.Known = append(t.Known, k)
@@ -127,11 +139,12 @@ func (t *step) finish(r *Reply) {
 func (t *step) finishNotice(r *Reply) {
 	receipt := r.Parts[0].Receipt
 	if press := r.Notice.Press; press != nil {
-		shown := &Notable{receipt, press.Generation}
+		shown := &Notable{Message: receipt, Generation: press.Generation}
 		switch {
 		case r.Notice.Code == Working:
 			t.Standing = shown
 		case t.inDoubt(press.Generation):
+			t.stopAsking(press.Generation)
 			t.Asking = shown
 		}
 	}
@@ -157,6 +170,9 @@ func (t *step) finishAnswer(r *Reply) {
 	t.Amend = append(t.Amend, a)
 	t.journal(Lease{Version: r.Version, Generation: r.Generation}, outcome, reason, r.Meter)
 	t.moveButtons(r)
+	if a := t.Asking; a != nil && a.Generation != r.Generation {
+		t.stopAsking(r.Generation)
+	}
 	version := r.Version
 	changed := slices.ContainsFunc(t.Messages, func(m Message) bool { return m.Version <= version && m.Changed > version })
 	t.Messages = slices.DeleteFunc(t.Messages, func(m Message) bool { return m.Version <= version })
@@ -190,7 +206,9 @@ func (r *Reply) receipts() (ids []int64) {
 func (r *Reply) missing() (parts []Part) {
 	for _, p := range r.Parts {
 		if p.State == Closed {
-			parts = append(parts, Part{Text: p.Text, Entities: p.Entities, Buttons: p.Buttons, State: Pending})
+			parts = append(parts, Part{
+				Text: p.Text, Entities: p.Entities, Rich: p.Rich, File: p.File, Buttons: p.Buttons, State: Pending,
+			})
 		}
 	}
 	return parts

@@ -75,17 +75,31 @@
 // known to be younger. What the bot knows of in between is not it; the rest is
 // looked for ([Channel.Probe]). Found: the part is sent. Ruled out: it is as if
 // the call had not been made. Neither: the user is told after a while, and the
-// id of that notice is one that is younger.
+// id of that notice is one that is younger. It has a button that shows the
+// answer; as long as no such notice is visible, there will be another.
+//
+// # What replaces a reply
+//
+// The newest reply can be replaced in its place: by a revision, because its
+// question was edited, by another answer that a button asked for, or by one of
+// several that there are. Each is a reply whose parts are edits ([Part.Replaces]),
+// which can be made twice without harm. A button says what it belongs to
+// ([Press]); whatever is no longer current changes nothing.
 //
 // # Where to find what
 //
 //	what people do        arrivals.go
 //	asking the model      generate.go
-//	showing the answer    deliver.go
+//	showing the answer    deliver.go, withdraw.go
+//	an outcome unknown    look.go
+//	buttons               button.go, press.go
+//	replacing a reply     revise.go
+//	after a restart       recover.go
 //	what every step ends with, and the next deadline   rules.go
 //	the loop              engine.go
 //	one transaction       unit.go, records.go, sightings.go, move.go
 //	slow work             effects.go
 //	what the model sees   prompt.go, tokens.go
+//	what is forgotten     retention.go, and prune in unit.go
 //	what others provide   ports.go
 package conversation

@@ -50,14 +50,14 @@ func (e *Engine) begin(k Key, effect Effect) {
 			cancel()
 		}
 	case Answer:
-		e.fire(func(ctx context.Context) error { return e.channel.Answer(ctx, f.Query, f.Notice) }, k, "a press could not be answered")
+		e.fire(func(ctx context.Context) error { return e.channel.Answer(ctx, f.Query, f.Notice) }, k, "answer a press")
 	case Unbutton:
-		e.fire(func(ctx context.Context) error { return e.channel.Unbutton(ctx, k, f.Message) }, k, "buttons could not be taken away")
+		e.fire(func(ctx context.Context) error { return e.channel.Unbutton(ctx, k, f.Message) }, k, "take buttons away")
 	case Remove:
 		e.fire(func(ctx context.Context) error {
 			_, err := e.channel.Send(ctx, k, Part{Replaces: f.Message}, Source{})
 			return err
-		}, k, "a notice could not be removed")
+		}, k, "remove a notice")
 	case Look:
 		f.Proof = e.proofs[e.channel.Sequence(k.Chat)]
 		e.launch(k, func() Event { return e.look(k, f) })
@@ -78,13 +78,13 @@ func (e *Engine) launch(k Key, work func() Event) {
 
 // fire runs what nothing depends on: a press that is not answered stops waiting
 // by itself, and a button that stays tells that it is not current.
-func (e *Engine) fire(work func(context.Context) error, k Key, failed string) {
+func (e *Engine) fire(work func(context.Context) error, k Key, what string) {
 	ctx := e.sendCtx
 	e.group.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, firePatience)
 		defer cancel()
 		if err := work(ctx); err != nil && ctx.Err() == nil {
-			e.log.Debug(failed, "chat", k.Chat, "err", err)
+			e.log.Debug("something small could not be done", "what", what, "chat", k.Chat, "err", err)
 		}
 	})
 }

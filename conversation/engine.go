@@ -28,6 +28,7 @@ type Engine struct {
 	token    func() string // random, for incarnations and the owner of leases
 
 	inbox  chan request
+	beats  chan struct{} // see Beat
 	closed chan struct{} // when the loop has ended
 	group  sync.WaitGroup
 
@@ -63,7 +64,7 @@ type Options struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		store: o.Store, model: o.Model, channel: o.Channel, identity: o.Identity, log: o.Log, token: o.Token,
-		inbox: make(chan request), closed: make(chan struct{}),
+		inbox: make(chan request), beats: make(chan struct{}), closed: make(chan struct{}),
 		highest: map[int64]int64{}, proofs: map[int64]proof{}, calls: map[string]call{}, sends: map[sendID]context.CancelFunc{}, due: newAgenda(),
 	}
 	if e.token == nil {
@@ -158,7 +159,8 @@ func (e *Engine) takeUp() error {
 		for _, records := range []iter.Seq2[Key, error]{tx.Timers(e.identity), tx.Leases(e.identity), tx.Outboxes(e.identity)} {
 			for k, err := range records {
 				if err != nil {
-					return err
+					e.log.Error("a record is left alone: it belongs to no conversation", "err", err)
+					continue
 				}
 				keys[k] = true
 			}
@@ -235,15 +237,8 @@ func (e *Engine) received(r request) {
 // gather blocks until there is something to do and takes all that is there. It
 // returns false when the engine is to stop.
 func (e *Engine) gather() ([]request, bool) {
-	alarm := e.alarm()
-	defer alarm.Stop()
-	var requests []request
-	select {
-	case r := <-e.inbox:
-		e.received(r)
-		requests = append(requests, r)
-	case <-alarm.C:
-	case <-e.runCtx.Done():
+	requests, ok := e.wait()
+	if !ok {
 		return nil, false
 	}
 	requests = append(e.retry, requests...)

@@ -180,6 +180,7 @@ func TestFailureIsToldOnce(t *testing.T) {
 
 // TestQueuedTurnTakesItsSnapshotLate: what comes while a turn waits for a place
 // is part of it, and costs no restart.
+
 func TestQueuedTurnTakesItsSnapshotLate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.stop()
@@ -201,6 +202,7 @@ func TestQueuedTurnTakesItsSnapshotLate(t *testing.T) {
 
 // TestSlowSendIsGivenUp: a reply that takes long to be sent is given up for
 // newer input. What becomes visible all the same counts as sent.
+
 func TestSlowSendIsGivenUp(t *testing.T) {
 	slow := func(n int, _ conversation.Key, _ string) conversationtest.Fault {
 		if n == 1 {
@@ -269,6 +271,7 @@ func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
 
 // TestPanicIsContained: a turn whose model call panics ends in a notice, and
 // nobody else notices.
+
 func TestPanicIsContained(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.model.Answer = func(ctx context.Context, n int, p []conversation.PromptMessage) (conversation.Completion, error) {
@@ -289,6 +292,7 @@ func TestPanicIsContained(t *testing.T) {
 
 // TestGroupBecomesSupergroup: a migration in the middle of a turn moves the
 // conversation, with its timer, lease, history and reply.
+
 func TestGroupBecomesSupergroup(t *testing.T) {
 	moved := conversation.Key{Channel: "test", Bot: 1, Chat: 901}
 	migrate := conversation.Arrival{Key: alice, Event: conversation.Migrated{To: moved}}
@@ -362,117 +366,7 @@ func TestContextTooBigTrimsTheHistory(t *testing.T) {
 }
 
 // writing is a model that writes one word every 400 ms.
-func writing(words int) func(context.Context, int, []conversation.PromptMessage, func(string)) (conversation.Completion, error) {
-	return func(ctx context.Context, _ int, p []conversation.PromptMessage, progress func(string)) (conversation.Completion, error) {
-		text := "re: " + p[len(p)-1].Text
-		for range words {
-			if err := conversationtest.Sleep(ctx, 400*time.Millisecond); err != nil {
-				return conversation.Completion{}, err
-			}
-			text += " word"
-			progress(text)
-		}
-		return conversation.Completion{Text: text}, nil
-	}
-}
 
-// TestPreviewIsFenced: frames come at most once a second, and none comes after
-// the answer, even if one is on its way when the answer is there.
-func TestPreviewIsFenced(t *testing.T) {
-	for _, slow := range []time.Duration{0, 200 * time.Millisecond, time.Hour} {
-		inWorld(t, func(w *world) {
-			w.model.Write = writing(8)
-			w.channel.Frame = func(ctx context.Context, _ conversation.Key, text string) error {
-				if text == "" {
-					return nil
-				}
-				return conversationtest.Sleep(ctx, slow)
-			}
-			w.say(alice, "#1")
-			w.after(time.Minute)
-			var answer time.Time
-			for _, s := range w.channel.Shown() {
-				if !s.User {
-					answer = s.At
-				}
-			}
-			frames := w.channel.Frames()
-			for i, f := range frames {
-				if f.At.After(answer) {
-					t.Errorf("a frame came %v after the answer", f.At.Sub(answer))
-				}
-				if i > 0 && f.At.Sub(frames[i-1].At) < time.Second {
-					t.Errorf("two frames within %v", f.At.Sub(frames[i-1].At))
-				}
-			}
-			if len(frames) < 1 || slow == 0 && len(frames) < 3 || frames[0].Text != "" {
-				t.Errorf("frames %+v", frames)
-			}
-			if ideal := w.channel.Shown()[0].At.Add(w.config.Debounce + 8*400*time.Millisecond); answer.Sub(ideal) > 400*time.Millisecond {
-				t.Errorf("a frame held the answer for %v", answer.Sub(ideal))
-			}
-		})
-	}
-}
-
-// TestStopKeepsWhatWasWritten: the call ends at once, what was written is the
-// reply, and the history says so.
-func TestStopKeepsWhatWasWritten(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.model.Write = writing(20)
-		w.say(alice, "#1")
-		w.after(1600 * time.Millisecond)
-		w.command(alice, conversation.Stop{Of: 7}) // of a preview that is history
-		w.command(alice, conversation.Stop{Of: 1})
-		w.after(2 * time.Second)
-		w.wantShown(alice, "re: #1 word word word\n\n(halted)")
-		w.wantCalls("#1 cancelled")
-		w.say(alice, "#2")
-		w.after(20 * time.Second)
-		calls := w.model.Calls()
-		if p := calls[len(calls)-1].Prompt; len(p) != 3 || !strings.Contains(p[1].Text, "(halted)") {
-			t.Errorf("the next prompt is %q", p)
-		}
-	})
-}
-
-// TestEditAtEveryMoment sweeps an edit over all phases of a turn: in the end
-// exactly one reply is visible, and it answers the edited text.
-func TestEditAtEveryMoment(t *testing.T) {
-	const step = 20 * time.Millisecond
-	for at := time.Duration(0); at < 2200*time.Millisecond; at += step {
-		inWorld(t, func(w *world) {
-			w.stop()
-			w.config.ReviseWindow = 15 * time.Minute
-			w.start()
-			w.channel.Fault = func(n int, _ conversation.Key, _ string) conversationtest.Fault {
-				return conversationtest.Fault{Before: 100 * time.Millisecond, After: 100 * time.Millisecond}
-			}
-			id := w.say(alice, "#1")
-			w.after(at)
-			w.deliver(edit(alice, id, "#1e"))
-			w.after(30 * time.Second)
-			var replies []string
-			for _, text := range w.channel.Texts(alice) {
-				if strings.HasPrefix(text, "re:") {
-					replies = append(replies, text)
-				}
-			}
-			if len(replies) != 1 || replies[0] != "re: #1e" {
-				t.Errorf("edited after %v: %q", at, w.channel.Texts(alice))
-			}
-			w.say(alice, "#2")
-			w.after(10 * time.Second)
-			calls := w.model.Calls()
-			if p := calls[len(calls)-1].Prompt; len(p) != 3 || p[0].Text != "#1e" || p[1].Text != "re: #1e" {
-				t.Errorf("edited after %v, the next prompt is %q", at, p)
-			}
-		})
-	}
-}
-
-// TestPoisonCostsOnlyItself: what cannot be written is dropped, and nobody
-// else's messages with it.
 func TestPoisonCostsOnlyItself(t *testing.T) {
 	inWorld(t, func(w *world) {
 		poison := message(alice, w.channel.Next(alice, "#x"), "#x")
@@ -487,6 +381,7 @@ func TestPoisonCostsOnlyItself(t *testing.T) {
 
 // TestInvisibleAnswer: an answer that shows nothing is no answer, and holds
 // nobody.
+
 func TestInvisibleAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.channel.Blank = func(text string) bool { return text == "re: #1" }

@@ -16,6 +16,10 @@ var (
 	ErrBroken = errors.New("the commit failed")
 )
 
+// ErrNotAsked is what a model's error wraps if the call ended before anything of
+// it had left: it cost nothing, and counts as no restart.
+var ErrNotAsked = errors.New("the model was not asked")
+
 // ModelError is why a model did not answer.
 type ModelError struct {
 	Kind       ModelErrorKind

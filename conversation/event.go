@@ -25,7 +25,7 @@ type Event interface{ event() }
 
 // Incoming is a new message.
 type Incoming struct {
-	Message   Message       // Version, Changed and Arrived are set by the rules
+	Message   Message       // Version and Changed are set by the rules
 	Language  string        // of the author's client, an IETF tag
 	Group     bool          // other people are in the chat
 	Addressed bool          // to the bot; always true in private chats

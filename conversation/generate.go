@@ -28,11 +28,16 @@ func (t *step) due() {
 	}
 }
 
-// renew extends the lease of work in progress. A cancelled call is given the
-// rest of its lease to come back.
+// renew extends the lease of work in progress, also of a call that was
+// cancelled: until it has come back, no other may start (I4). If another worker
+// has cancelled it, this is where its own gets to know.
 func (t *step) renew() {
-	if t.Lease.Cancelled == "" && !t.now.Before(t.Lease.renewAt(t.rules.LeaseTTL)) {
-		t.Lease.Expiry = t.now.Add(t.rules.LeaseTTL)
+	if t.now.Before(t.Lease.renewAt(t.rules.LeaseTTL)) {
+		return
+	}
+	t.Lease.Expiry = t.now.Add(t.rules.LeaseTTL)
+	if t.generating() && t.Lease.Cancelled != "" {
+		t.Effects = append(t.Effects, Cancel{Incarnation: t.Incarnation, Epoch: t.Lease.Epoch})
 	}
 }
 
@@ -69,6 +74,9 @@ func (t *step) generated(e Generated) {
 	case l.Keep:
 		t.halted(l, e, live)
 	case l.Cancelled != "":
+		if l.Cancelled == WasSuperseded && errors.Is(e.Err, ErrNotAsked) {
+			t.Restarts = max(0, t.Restarts-1)
+		}
 		t.journal(l, l.Cancelled, "", e.Meter)
 	case !live:
 		t.journal(l, LeaseLost, "expired", e.Meter)
@@ -226,8 +234,9 @@ func (t *step) retryAt(wait time.Duration) {
 }
 
 // backoff is the n-th wait after a failure, from half a second to half a
-// minute. The salt spreads the conversations that failed together.
+// minute. The salt spreads the conversations that failed together. A record can
+// hold any n.
 func backoff[N ~uint64](n int, salt N) time.Duration {
-	wait := min(500*time.Millisecond<<min(n-1, 6), 30*time.Second)
+	wait := min(500*time.Millisecond<<min(max(n-1, 0), 6), 30*time.Second)
 	return wait + wait*time.Duration(uint64(salt)*7919%16)/64
 }

@@ -12,9 +12,11 @@ const (
 	firstLook   = 500 * time.Millisecond
 	nextLook    = time.Second
 	tellAfter   = time.Second      // of looking, the user is told
-	tellAgain   = 10 * time.Second // of looking, again: had the notice arrived, its id would have ended the search
-	closeAfter  = 20 * time.Second // of looking, the part is closed
+	tellAgain   = 10 * time.Second // again, and again after as long
+	closeAfter  = 20 * time.Second // of looking, the part is closed, if the user knows
+	closeAlone  = 10 * time.Minute // of looking, likewise, if nothing at all could be shown
 	lookTimeout = time.Minute      // a look that has not come back is made again
+	sayTimeout  = time.Minute      // a notice whose send has not come back makes way: its process is gone
 
 	mostFailures = 60 // looks that could not be made before they count
 
@@ -89,14 +91,14 @@ func (t *step) looked(e Looked) {
 // without a word nor sent again on a guess.
 func (t *step) notFound(r *Reply, p *Part) {
 	age := t.now.Sub(p.Since)
-	tell := age >= tellAfter && p.Announced == 0 || age >= tellAgain && p.Announced == 1 && t.Asking == nil
+	tell := !t.asks(r.Generation) && age >= tellAt(p.Announced)
 	doubt := Notice{Code: Doubtful, Language: t.Language, ID: t.errorID(), Press: &Press{
 		Do: ShowAnswer, Incarnation: t.Incarnation, Turn: r.turn(), Generation: r.Generation,
 	}}
 	if tell {
 		p.Announced++
 	}
-	if age < closeAfter {
+	if age < closeAfter || !t.asks(r.Generation) && age < closeAlone {
 		p.wait(t.now, nextLook)
 	} else {
 		t.closePart(r, p)
@@ -106,10 +108,21 @@ func (t *step) notFound(r *Reply, p *Part) {
 	}
 }
 
+// tellAt is how long after the outcome became unknown the user is told, for the
+// first time and again: as long as no notice is visible for certain.
+func tellAt(times int) time.Duration {
+	if times == 0 {
+		return tellAfter
+	}
+	return time.Duration(times) * tellAgain
+}
+
 // closePart gives up looking. What the user was told keeps its button.
 func (t *step) closePart(r *Reply, p *Part) {
 	p.State = Closed
-	t.Asking = nil
+	if t.asks(r.Generation) {
+		t.Asking = nil
+	}
 	if len(p.Buttons) == 0 {
 		t.Stray = t.now
 	}
@@ -123,12 +136,27 @@ func (p *Part) absent() {
 	p.State, p.Attempts, p.NotBefore, p.Waited = Pending, 0, time.Time{}, 0
 }
 
-// resolved takes back what asks about a reply whose outcome is known now.
+// asks reports whether a visible notice offers to show a reply.
+func (t *step) asks(g Generation) bool {
+	return t.Asking != nil && t.Asking.Generation == g && !t.Asking.Answered
+}
+
+// resolved takes back what is about to ask about a reply whose outcome is known
+// now. A notice that asks already keeps its button until the next reply: it
+// tells that it is no longer current, and nothing jumps under a finger.
 func (t *step) resolved(g Generation) {
 	t.Outbox = slices.DeleteFunc(t.Outbox, func(r Reply) bool {
 		return r.Notice != nil && r.Notice.Code == Doubtful && r.Notice.Press.Generation == g && r.Parts[0].State == Pending
 	})
-	if a := t.Asking; a != nil && a.Generation == g {
+	if t.asks(g) {
+		t.Asking = &Notable{Message: t.Asking.Message, Generation: g, Answered: true}
+	}
+}
+
+// stopAsking takes the button of a notice away that asks about another reply, or
+// about nothing any more.
+func (t *step) stopAsking(newest Generation) {
+	if a := t.Asking; a != nil && (a.Generation != newest || a.Answered) {
 		t.Asking = nil
 		t.Effects = append(t.Effects, Unbutton{a.Message})
 	}

@@ -21,14 +21,22 @@ type Key struct {
 
 // String is the form a key has in the store and in logs:
 // channel/bot/chat/thread.
-func (k Key) String() string {
-	return k.Identity() + strconv.FormatInt(k.Chat, 10) + "/" + strconv.FormatInt(k.Thread, 10)
+func (k Key) String() string { return string(k.Append(make([]byte, 0, 64))) }
+
+// Append appends that form to a buffer. A store makes several keys of its
+// records of each.
+func (k Key) Append(b []byte) []byte {
+	b = append(append(b, k.Channel...), '/')
+	b = append(strconv.AppendInt(b, k.Bot, 10), '/')
+	b = append(strconv.AppendInt(b, k.Chat, 10), '/')
+	return strconv.AppendInt(b, k.Thread, 10)
 }
 
 // Identity is what the keys of one bot identity begin with, "telegram/42/".
 func (k Key) Identity() string { return k.Channel + "/" + strconv.FormatInt(k.Bot, 10) + "/" }
 
-// ParseKey reads what [Key.String] writes.
+// ParseKey reads what [Key.String] writes, and nothing else: two forms of a key
+// would be two conversations.
 func ParseKey(s string) (Key, error) {
 	fields := strings.Split(s, "/")
 	if len(fields) != 4 || fields[0] == "" {
@@ -41,7 +49,11 @@ func ParseKey(s string) (Key, error) {
 			return Key{}, fmt.Errorf("conversation key %q is not channel/bot/chat/thread: %w", s, err)
 		}
 	}
-	return Key{Channel: fields[0], Bot: n[0], Chat: n[1], Thread: n[2]}, nil
+	k := Key{Channel: fields[0], Bot: n[0], Chat: n[1], Thread: n[2]}
+	if k.String() != s {
+		return Key{}, fmt.Errorf("conversation key %q should be %q", s, k.String())
+	}
+	return k, nil
 }
 
 // Version counts every change of a conversation's input context: a new
@@ -76,23 +88,24 @@ type Content struct {
 // Hash tells contents apart. Telegram announces edits that change nothing a
 // person could read, for link previews and reactions: their hash is the same.
 func (c Content) Hash() string {
-	h := sha256.New()
+	var b []byte
 	for _, s := range []string{c.Text, c.Attachment, c.Quote, c.Quoted, c.Forward} {
-		fmt.Fprintf(h, "%d:%s", len(s), s) // no two contents read alike
+		b = append(strconv.AppendInt(b, int64(len(s)), 10), ':') // no two contents read alike
+		b = append(b, s...)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
 }
 
 // Message is one message of a user that the bot accepted.
 type Message struct {
-	Version Version   `json:"version"`           // of the context when the message joined it; its place in the store
-	Changed Version   `json:"changed"`           // of the context when its content changed last
-	Source  Source    `json:"source"`            //
-	Author  Author    `json:"author"`            //
-	Content Content   `json:"content"`           //
-	Sent    time.Time `json:"sent"`              // when the channel says it was sent
-	Edited  bool      `json:"edited,omitempty"`  //
-	Arrived time.Time `json:"arrived,omitempty"` // when it was accepted
+	Version Version   `json:"version"`          // of the context when the message joined it; its place in the store
+	Changed Version   `json:"changed"`          // of the context when its content changed last
+	Source  Source    `json:"source"`           //
+	Author  Author    `json:"author"`           //
+	Content Content   `json:"content"`          //
+	Sent    time.Time `json:"sent"`             // when the channel says it was sent
+	Edited  bool      `json:"edited,omitempty"` //
 }
 
 // inOrder compares messages by the order in which they were sent. Updates can

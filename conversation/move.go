@@ -12,6 +12,16 @@ func (u *unit) move(l *loaded, to Key) error {
 	if err != nil || target.new.Key == from { // a signpost back is no move
 		return err
 	}
+	// Nobody has seen it, and its messages get a turn behind those that moved:
+	// it leaves the history before the histories are joined (I7).
+	if a := target.new.answer(); a != nil && !a.visible() {
+		early := &step{State: target.new.clone(), now: u.now}
+		early.withdraw(WasWithdrawn)
+		target.new = early.State
+		if err := u.record(to, early.Result); err != nil {
+			return err
+		}
+	}
 	if err := u.moveHistory(from, to, l.new.Version, l.new.Turned); err != nil {
 		return err
 	}
@@ -27,10 +37,7 @@ func (u *unit) join(moved, target *State) {
 	*target = moved.clone()
 	target.Key = key
 	target.Buttons, target.Asking, target.Standing = 0, nil, nil // messages have other ids there
-	if a := early.answer(); a != nil && !a.visible() {
-		early.Answered = a.Before
-	}
-	target.Version += early.Version // their turns and messages come after ours
+	target.Version += early.Version                              // their turns and messages come after ours
 	if len(early.Waiting()) > 0 && early.Rest == "" {
 		target.Rest = ""
 	}

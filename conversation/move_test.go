@@ -84,6 +84,32 @@ func TestMoveJoinsTheHistories(t *testing.T) {
 	})
 }
 
+// A reply of the new chat waits and nobody has seen it: its messages are asked
+// again behind what moved, and are in the history once (I7).
+func TestMoveWithAReplyThatWaits(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.say(group, "#old")
+		w.after(3 * time.Second)
+		w.channel.Fault = func(n int, to conversation.Key, text string) conversationtest.Fault {
+			if to == super && n < 4 {
+				return conversationtest.Fault{Err: &conversation.SendError{Kind: conversation.Later, After: 5 * time.Second, Err: errTest}}
+			}
+			return conversationtest.Fault{}
+		}
+		w.say(super, "#new")
+		w.after(2 * time.Second)
+		w.migrate()
+		w.after(time.Minute)
+		w.say(super, "#next")
+		w.after(time.Minute)
+		w.wantShown(super, "re: #new", "re: #next")
+		calls := w.model.Calls()
+		if got := fmt.Sprint(calls[len(calls)-1].Prompt); got != "[{user #old} {assistant re: #old} {user #new} {assistant re: #new} {user #next}]" {
+			t.Errorf("the last prompt is %s", got)
+		}
+	})
+}
+
 // A reply is visible in the new chat: it is not given again.
 func TestMoveWithAVisibleReply(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -78,7 +78,7 @@ func TestSearchSurvivesAClockSetBack(t *testing.T) {
 		if r == nil || r.Parts[0].State == Closed {
 			return
 		}
-		a.do(Due{}, Looked{Incarnation: "x", Reply: r.ID, Finding: Unclear})
+		a.do(Due{}, Looked{Incarnation: "x", Reply: r.ID, Finding: Unclear}).told()
 	}
 	t.Error("after five minutes: " + a.sketch())
 }
@@ -106,7 +106,47 @@ func TestLooksThatCannotBeMadeDoNotCount(t *testing.T) {
 		if a.state.answer() == nil || a.state.Outbox[0].Parts[0].State != Unknown {
 			return
 		}
-		a.due().do(Looked{Incarnation: "x", Reply: 1, Finding: NotLooked})
+		a.told().due().do(Looked{Incarnation: "x", Reply: 1, Finding: NotLooked})
 	}
 	t.Error("it waits for ever (I5)")
+}
+
+// TestPartThatWaitsForTheLease is I5: what came back after the process had slept
+// through its lease has to be claimed again, by whoever takes the lease.
+func TestPartThatWaitsForTheLease(t *testing.T) {
+	for name, back := range map[string]func(a *tale){
+		"send moved":     func(a *tale) { a.delivered(&SendError{Kind: Moved}) },
+		"look ruled out": func(a *tale) { a.do(Looked{Incarnation: "x", Reply: 1, Finding: Absent}) },
+	} {
+		a := newTale(t)
+		phase(a, "committed")
+		if name == "look ruled out" {
+			a.delivered(&SendError{Kind: InDoubt}).due()
+		}
+		a.wait(2 * a.rules.LeaseTTL)
+		back(a)
+		if a.rules.Next(&a.state, a.now).IsZero() {
+			t.Errorf("%s: nobody will look: %s", name, a.sketch())
+		} else if a.due(); len(a.answers()) != 1 {
+			t.Errorf("%s: when due: %s", name, a.sketch())
+		}
+	}
+}
+
+// TestNoticeOfAProcessThatIsGone is I5: it is in the way of the next notice, and
+// of the search for a part, no longer than a send can take.
+func TestNoticeOfAProcessThatIsGone(t *testing.T) {
+	a := newTale(t)
+	a.do(Reset{}) // its notice is claimed, and nothing comes back
+	a.rules.Owner = "next"
+	phase(a, "generating")
+	a.do(Generated{Work: a.work, Err: &ModelError{Kind: Denied}})
+	if got := len(a.sends); got != 1 {
+		t.Fatalf("%d notices at once", got)
+	}
+	asked := a.now
+	a.due()
+	if got := a.now.Sub(asked); got > sayTimeout || len(a.sends) != 2 || a.sends[1].Notice.Code != Unanswerable {
+		t.Errorf("after %v: %s", got, a.sketch())
+	}
 }

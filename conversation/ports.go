@@ -16,7 +16,7 @@ type Model interface {
 	//
 	// A returned completion is complete: its text is not blank and the service
 	// said that it had ended. Everything else is an error, a [*ModelError]
-	// unless ctx ended.
+	// unless ctx ended; then it is [ErrNotAsked] too, if nothing had left.
 	Generate(ctx context.Context, prompt []PromptMessage, progress func(text string)) (Completion, error)
 }
 
@@ -114,8 +114,10 @@ type Store interface {
 
 // Tx is a transaction. What it returns is the caller's to keep and change.
 // Errors name the bucket and the key of a record that cannot be read.
-// Iterators stop after the first error and must not outlive the transaction;
-// a caller does not write to a bucket that it is iterating over.
+// A record that is not where it says, or in no state that a record can be in,
+// cannot be read either. Iterators stop after the first error, but for those of
+// keys, which go on; they must not outlive the transaction, and a caller does
+// not write to a bucket that it is iterating over.
 type Tx interface {
 	// Meta reads a named value, nil if there is none.
 	Meta(name string) ([]byte, error)
@@ -156,12 +158,15 @@ type Tx interface {
 	// Outbox lists the replies that are not delivered yet, by id, each with
 	// its parts in order.
 	Outbox(k Key) ([]Reply, error)
-	PutReply(k Key, r Reply) error // the record of the reply and those of all parts
+	PutReply(k Key, r Reply) error // the record of the reply and those of all parts, at least one
 	DeleteReply(k Key, id uint64) error
 	Outboxes(identity string) iter.Seq2[Key, error]
 
 	// History lists turns, newest first.
 	History(k Key) iter.Seq2[Turn, error]
+	// OldHistory lists the turns before the newest ones, oldest first. Its cost
+	// does not depend on how many there are.
+	OldHistory(k Key, newest int) iter.Seq2[Turn, error]
 	Turn(k Key, id Version) (Turn, bool, error)
 	PutTurn(k Key, t Turn) error
 	DeleteTurn(k Key, id Version) error

@@ -105,6 +105,11 @@ func (p *preview) unseen() {
 	case <-time.After(unseenAfter - time.Since(p.began)):
 	}
 	select {
+	case <-p.stop: // over by now
+		return
+	default:
+	}
+	select {
 	case p.engine.inbox <- request{key: p.key, event: Unseen{p.work}}:
 	case <-p.engine.closed:
 	case <-p.stop:

@@ -58,7 +58,8 @@ const another = "[What follows is your answer to my next message. I would like a
 // fits into room. It moves in whole blocks: while it stands still, the prompts
 // of a conversation begin alike and a provider's prompt cache keeps hitting.
 func firstOffset(total, room, block int) int {
-	if over := total - room; over > 0 && block > 0 {
+	if over := total - room; over > 0 {
+		block = max(block, 1)
 		return (over + block - 1) / block * block
 	}
 	return 0

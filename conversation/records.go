@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 )
@@ -55,19 +56,24 @@ func (l *loaded) write(tx Tx) error {
 	return errors.Join(errs...)
 }
 
-// diff tells what has to be written for a list to become another.
-func diff[T any, ID comparable](old, new []T, id func(T) ID, put func(T), drop func(ID)) {
-	was := map[ID]T{}
-	for _, v := range old {
-		was[id(v)] = v
-	}
+// diff tells what has to be written for a list to become another. Both are
+// sorted by id.
+func diff[T any, ID cmp.Ordered](old, new []T, id func(T) ID, put func(T), drop func(ID)) {
 	for _, v := range new {
-		if o, ok := was[id(v)]; !ok || !reflect.DeepEqual(o, v) {
-			put(v)
+		for len(old) > 0 && id(old[0]) < id(v) {
+			drop(id(old[0]))
+			old = old[1:]
 		}
-		delete(was, id(v))
+		if len(old) > 0 && id(old[0]) == id(v) {
+			if !reflect.DeepEqual(old[0], v) {
+				put(v)
+			}
+			old = old[1:]
+			continue
+		}
+		put(v)
 	}
-	for gone := range was {
-		drop(gone)
+	for _, v := range old {
+		drop(id(v))
 	}
 }

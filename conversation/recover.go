@@ -1,5 +1,7 @@
 package conversation
 
+import "time"
+
 // recovered takes up what another process has left. Nobody else can be at work:
 // its lease is void, and what was claimed may or may not have been sent.
 func (t *step) recovered() {
@@ -12,6 +14,8 @@ func (t *step) recovered() {
 	t.Lease = Lease{}
 	t.Timer.Due = clamp(t.Timer.Due, t.now, t.Timer.Bound)
 	t.Timer.Floor = clamp(t.Timer.Floor, t.now, t.Timer.Bound)
+	t.Timer.First = clamp(t.Timer.First, t.now, 0) // or max_wait would begin when the clock has caught up
+	t.catchUp()
 	for i := 0; i < len(t.Outbox); {
 		r := &t.Outbox[i]
 		switch _, p := r.next(); {
@@ -41,6 +45,29 @@ func (t *step) recovered() {
 		t.Stray = t.now
 	}
 	t.deliver()
+}
+
+// mostCatchUp bounds how long what is due waits after a restart for what people
+// have written while nobody listened. That is about to come in, and an answer
+// without it would be one to the question before last.
+const mostCatchUp = 500 * time.Millisecond
+
+// catchUp puts off what nobody has seen yet.
+func (t *step) catchUp() {
+	wait := min(mostCatchUp, t.rules.Debounce)
+	soon := t.now.Add(wait)
+	if a := t.answer(); a != nil && !a.visible() {
+		if p := &a.Parts[0]; p.NotBefore.Before(soon) {
+			p.wait(t.now, wait)
+		}
+	}
+	switch {
+	case t.answer() != nil || !t.wantsTurn():
+	case !t.Timer.Set():
+		t.Timer = Timer{Due: soon, First: t.now, Armed: t.Version, Reason: Resume, Bound: wait}
+	case t.Timer.Due.Before(soon):
+		t.Timer.Due = soon
+	}
 }
 
 // deliver takes the lease for a reply that is on its way.

@@ -43,6 +43,8 @@ func (r *Reply) turn() Version {
 type Part struct {
 	Text      string          `json:"text"`                // within the channel's limits
 	Entities  json.RawMessage `json:"entities,omitempty"`  // formatting, in the channel's own form
+	Rich      string          `json:"rich,omitempty"`      // the same in a richer form, for a channel that has one
+	File      string          `json:"file,omitempty"`      // what is in the file that this part is; Text is its caption then
 	Buttons   []Button        `json:"buttons,omitempty"`   //
 	State     PartState       `json:"state"`               //
 	Replaces  int64           `json:"replaces,omitempty"`  // id of a visible message that is to show it instead; without a text, that is to go

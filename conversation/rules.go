@@ -163,6 +163,7 @@ func (t *step) settle() {
 	t.closeIfAsked()
 	t.armIfOwed()
 	t.clearUp()
+	t.dropLost()
 	t.claim()
 }
 
@@ -223,7 +224,7 @@ func (t *step) errorID() string {
 func (r Rules) Next(s *State, now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
-		if next.IsZero() || t.Before(next) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) { // a part that need not wait may wait for the lease
 			next = t
 		}
 	}
@@ -231,7 +232,7 @@ func (r Rules) Next(s *State, now time.Time) time.Time {
 	switch {
 	case l.Held() && l.Owner != r.Owner:
 		sooner(l.Expiry)
-	case s.generating() && l.Cancelled != "":
+	case s.generating() && l.Cancelled != "" && !l.Live(now): // it has to come back
 	case l.Held():
 		sooner(l.renewAt(r.LeaseTTL))
 	case s.answer() != nil:
@@ -243,7 +244,7 @@ func (r Rules) Next(s *State, now time.Time) time.Time {
 		if r == nil {
 			continue
 		}
-		if _, p := r.next(); p != nil && p.State != Claimed {
+		if _, p := r.next(); p != nil && (p.State != Claimed || r.Notice != nil) {
 			sooner(p.NotBefore)
 		}
 	}

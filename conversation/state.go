@@ -44,7 +44,8 @@ type Closing struct {
 // Notable is a notice with a button.
 type Notable struct {
 	Message    int64      `json:"message"`
-	Generation Generation `json:"generation"` // that it is about
+	Generation Generation `json:"generation"`         // that it is about
+	Answered   bool       `json:"answered,omitempty"` // what it asks about is known now; its button may stay a while
 }
 
 // Rest says why unanswered messages have no timer: a visible notice told so,
@@ -72,9 +73,9 @@ type State struct {
 	HighestID int64
 }
 
-// clone copies what a step may change in place.
+// clone copies what a step may change in place, with room for a message more.
 func (s State) clone() State {
-	s.Messages = slices.Clone(s.Messages)
+	s.Messages = append(make([]Message, 0, len(s.Messages)+1), s.Messages...)
 	s.Outbox = slices.Clone(s.Outbox)
 	for i := range s.Outbox {
 		s.Outbox[i].Parts = slices.Clone(s.Outbox[i].Parts)
@@ -99,19 +100,19 @@ func (s *State) Waiting() []Message {
 type lane int
 
 const (
-	notices lane = iota
-	repeats
-	answers // and revisions: what the lease is for
+	noticeLane lane = iota
+	repeatLane
+	answerLane // and revisions: what the lease is for
 )
 
 func (r *Reply) lane() lane {
 	switch {
 	case r.Notice != nil:
-		return notices
+		return noticeLane
 	case r.Repeat:
-		return repeats
+		return repeatLane
 	}
-	return answers
+	return answerLane
 }
 
 // first is the reply of a lane that is to be shown next, nil if none is.
@@ -126,16 +127,21 @@ func (s *State) first(l lane) *Reply {
 
 // answer is the reply of the current turn that is on its way, or the revision
 // of the last; nil if none is.
-func (s *State) answer() *Reply { return s.first(answers) }
+func (s *State) answer() *Reply { return s.first(answerLane) }
 
-func (s *State) notice() *Reply { return s.first(notices) }
-func (s *State) repeat() *Reply { return s.first(repeats) }
+func (s *State) notice() *Reply { return s.first(noticeLane) }
+func (s *State) repeat() *Reply { return s.first(repeatLane) }
 
 // generating reports whether a model call is in flight, wanted or not.
 func (s *State) generating() bool { return s.Lease.Held() && !s.Lease.Delivering }
 
 // wantsTurn reports whether unanswered messages are owed a turn.
-func (s *State) wantsTurn() bool { return s.Rest == "" && (len(s.Waiting()) > 0 || s.Revising != nil) }
+func (s *State) wantsTurn() bool { return s.Rest == "" && (s.waits() || s.Revising != nil) }
+
+// waits reports whether there are unanswered messages.
+func (s *State) waits() bool {
+	return slices.ContainsFunc(s.Messages, func(m Message) bool { return m.Version > s.Answered })
+}
 
 // next is the first part of a reply that is not settled, nil if all are.
 func (r *Reply) next() (int, *Part) {

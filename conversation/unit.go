@@ -214,6 +214,7 @@ func (u *unit) record(k Key, r Result) error {
 	}
 	for _, turn := range r.Turns {
 		do(u.tx.PutTurn(k, turn))
+		do(u.retain(k, turn))
 	}
 	for _, a := range r.Amend {
 		do(u.amend(k, a))
@@ -255,20 +256,35 @@ func (u *unit) amend(k Key, a Amendment) error {
 
 // load reads a conversation once in a transaction, where it is now.
 func (u *unit) load(k Key) (*loaded, error) {
-	if l := u.loaded[k]; l != nil {
-		if to := l.new.MovedTo; to != nil {
-			return u.load(*to)
+	const mostMoves = 10 // a chat moves once; signposts in a circle are damage
+	for range mostMoves {
+		l, err := u.read(k)
+		if err != nil || l.new.MovedTo == nil {
+			return l, err
 		}
+		to := *l.new.MovedTo
+		if to.Identity() != k.Identity() {
+			return nil, fmt.Errorf("bucket conversations, key %q: the record is damaged: it points to no chat of this bot", k)
+		}
+		k = to
+	}
+	return nil, fmt.Errorf("bucket conversations, key %q: the record is damaged: it points in a circle", k)
+}
+
+// read reads what is at a key. A signpost is read only.
+func (u *unit) read(k Key) (*loaded, error) {
+	if l := u.loaded[k]; l != nil {
 		return l, nil
 	}
 	s, existed, err := readState(u.tx, k)
 	if err != nil {
 		return nil, err
 	}
-	if s.MovedTo != nil {
-		return u.load(*s.MovedTo)
-	}
 	l := &loaded{old: s, existed: existed}
+	if s.MovedTo != nil {
+		l.new = s
+		return l, nil
+	}
 	if !existed {
 		s.Incarnation = u.engine.token()
 	}

@@ -69,6 +69,7 @@ func newWalker(w *world, seed uint64) *walker {
 	if k.chance(50) {
 		w.channel.PartSize = 12
 	}
+	w.config.Regenerate = []conversation.Regenerating{conversation.LastRequested, conversation.FirstAccepted, conversation.Choose}[k.rng.IntN(3)]
 	w.model.Answer = k.answer
 	w.channel.Fault = k.fault
 	w.start()
@@ -145,8 +146,10 @@ func (k *walker) walk() {
 func (k *walker) step() {
 	c := k.chats[k.rng.IntN(len(k.chats))]
 	switch n := k.rng.IntN(100); {
-	case n < 60:
+	case n < 55:
 		k.speak(c)
+	case n < 60:
+		k.pressAny(c)
 	case n < 75:
 		k.change(c)
 	case n < 78:
@@ -169,6 +172,16 @@ func (k *walker) step() {
 	default:
 		k.after(k.upTo(8 * time.Second))
 	}
+}
+
+// pressAny presses a button, if there is one. A part that is shown late would
+// look like one of another reply, so that is done with whole replies only.
+func (k *walker) pressAny(c conversation.Key) {
+	labels := []string{"↻", "◀", "▶", "show"}
+	if k.channel.PartSize > 0 {
+		labels = labels[:3]
+	}
+	k.press(c, labels[k.rng.IntN(len(labels))])
 }
 
 func (k *walker) speak(c conversation.Key) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -35,11 +36,19 @@ type world struct {
 	engine  *conversation.Engine
 	dead    atomic.Bool // the process was killed: nothing is written any more
 	commits atomic.Int64
-	fail    atomic.Pointer[error] // what the store says instead of writing
+	fail    atomic.Pointer[error]  // what the store says instead of writing
+	disk    *conversationtest.Disk // what the store is on, if that has faults
 	end     context.CancelFunc
 	ended   chan error
 	update  int64
 	tokens  int
+	presses int
+
+	see  func(conversation.Key, conversation.Part, conversation.Source) // every send, before its fate
+	logs io.Writer                                                      // gets the log too
+
+	crash *crash                   // where the next process is to crash, if it is
+	spoil func(*testing.T, string) // what becomes of the file then
 }
 
 var (
@@ -89,6 +98,17 @@ func (m mortal) Update(fn func(conversation.Tx) error) error {
 	})
 }
 
+// seen is a channel whose sends are looked at.
+type seen struct {
+	*conversationtest.Channel
+	see func(conversation.Key, conversation.Part, conversation.Source)
+}
+
+func (c seen) Send(ctx context.Context, to conversation.Key, p conversation.Part, target conversation.Source) (int64, error) {
+	c.see(to, p, target)
+	return c.Channel.Send(ctx, to, p, target)
+}
+
 func (w *world) start() {
 	w.t.Helper()
 	store, err := storage.Open(w.path)
@@ -98,11 +118,25 @@ func (w *world) start() {
 	w.store = store
 	w.dead.Store(false)
 	w.channel.Restart()
-	w.engine = conversation.New(conversation.Options{
-		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{store, &w.dead, &w.commits, &w.fail},
+	var base conversation.Store = store
+	if w.disk != nil {
+		w.disk.Store, base = store, w.disk
+	}
+	options := conversation.Options{
+		Config: w.config, Limits: w.limits, Identity: alice.Identity(), Store: mortal{base, &w.dead, &w.commits, &w.fail},
 		Model: w.model, Channel: w.channel, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Token: func() string { w.tokens++; return fmt.Sprintf("token%d", w.tokens) },
-	})
+	}
+	if w.see != nil {
+		options.Channel = seen{w.channel, w.see}
+	}
+	if w.logs != nil {
+		options.Log = slog.New(slog.NewTextHandler(io.MultiWriter(w.logs, w.t.Output()), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	if c := w.crash; c != nil {
+		options.Store, options.Model, options.Channel = crashStore{options.Store, c}, crashModel{w.model, c}, crashChannel{w.channel, c}
+	}
+	w.engine = conversation.New(options)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	w.end, w.ended = cancel, make(chan error, 1)
 	engine, ended := w.engine, w.ended
@@ -155,10 +189,30 @@ func (w *world) deliver(as ...conversation.Arrival) {
 		}
 	}
 	b := conversation.Batch{Identity: alice.Identity(), Offset: w.update + 1, Arrivals: as}
-	if err := w.engine.Receive(w.t.Context(), b); err != nil {
-		w.t.Fatal(err)
+	for err := w.engine.Receive(w.t.Context(), b); err != nil; err = w.engine.Receive(w.t.Context(), b) {
+		if !w.revive() {
+			w.t.Fatal(err)
+		}
 	}
 	synctest.Wait()
+}
+
+// revive starts a process anew that has crashed; false if it has not.
+func (w *world) revive() bool {
+	w.t.Helper()
+	c := w.crash
+	if c == nil || !c.died() {
+		return false
+	}
+	close(c.gone)
+	w.kill()
+	if w.spoil != nil && c.names[c.at-1] == "commit" {
+		w.spoil(w.t, w.path)
+	}
+	w.crash = nil
+	time.Sleep(200 * time.Millisecond)
+	w.start()
+	return true
 }
 
 func message(k conversation.Key, id int64, text string) conversation.Arrival {
@@ -194,8 +248,15 @@ func (w *world) say(k conversation.Key, text string) int64 {
 
 // after lets virtual time pass.
 func (w *world) after(d time.Duration) {
+	const step = 20 * time.Millisecond
+	for ; w.crash != nil && d > step; d -= step {
+		time.Sleep(step)
+		synctest.Wait()
+		w.revive()
+	}
 	time.Sleep(d)
 	synctest.Wait()
+	w.revive()
 }
 
 func (w *world) wantShown(k conversation.Key, want ...string) {

@@ -21,36 +21,55 @@ import (
 // model, and says which setting to correct if not. Where there is no list of
 // models it asks for an answer of one token.
 func (c *Client) Check(ctx context.Context) error {
+	names, err := c.list(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 0:
+		return c.Probe(ctx)
+	}
+	return c.find(names)
+}
+
+// Models lists by name what the service offers; nothing if it has no list. The
+// error says which setting to correct. A name that does not look like one is
+// left out.
+func (c *Client) Models(ctx context.Context) ([]string, error) {
+	names, err := c.list(ctx)
+	names = slices.DeleteFunc(names, func(n string) bool { return !c.showable(n) })
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+// list asks for the list of models. It is empty if there is none.
+func (c *Client) list(ctx context.Context) ([]string, error) {
 	listCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	resp, err := c.send(listCtx, http.MethodGet, "models", nil)
 	if err != nil {
 		if ctx.Err() != nil {
-			return ended(ctx)
+			return nil, ended(ctx)
 		}
-		return fmt.Errorf("llm.base_url: the service cannot be reached: %w", describe(err))
+		return nil, fmt.Errorf("llm.base_url: the service cannot be reached: %w", describe(err))
 	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusMethodNotAllowed:
-		return c.probe(ctx)
+		return nil, nil
 	case resp.StatusCode/100 != 2:
-		return explain(c.refusal(resp.StatusCode, readFault(resp), resp.Header))
+		return nil, explain(c.refusal(resp.StatusCode, readFault(resp), resp.Header))
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("llm.base_url: the list of models cannot be read: %w", describe(err))
+		return nil, fmt.Errorf("llm.base_url: the list of models cannot be read: %w", describe(err))
 	}
-	names := modelNames(data)
-	if len(names) == 0 {
-		return c.probe(ctx)
-	}
-	return c.find(names)
+	return modelNames(data), nil
 }
 
-// probe asks for the smallest answer. That it comes out empty is fine: a model
-// may think first.
-func (c *Client) probe(ctx context.Context) error {
+// Probe asks for an answer of one token. That finds out more than Check where a
+// list of models is given to everybody, whatever the key. That the answer comes
+// out empty is fine: a model may think first.
+func (c *Client) Probe(ctx context.Context) error {
 	body := c.request([]conversation.PromptMessage{{Role: conversation.User, Text: "Hi"}})
 	body.limit(c.cfg.MaxTokensField, 1)
 	_, err := c.exchange(ctx, body, nil)
@@ -120,7 +139,7 @@ func (c *Client) find(names []string) error {
 		if have == want || have == base {
 			return nil
 		}
-		if modelName.MatchString(n) && !strings.Contains(n, cmp.Or(string(c.key()), "\n")) {
+		if c.showable(n) {
 			near = append(near, n)
 		}
 	}
@@ -132,6 +151,12 @@ func (c *Client) find(names []string) error {
 		return fmt.Errorf("%w; near it are %s", err, strings.Join(near, ", "))
 	}
 	return err
+}
+
+// showable reports whether a name can be printed: it looks like one, and the
+// key is not in it.
+func (c *Client) showable(name string) bool {
+	return modelName.MatchString(name) && !strings.Contains(name, cmp.Or(string(c.key()), "\n"))
 }
 
 // plainName removes what services add to a name without need: Gemini's prefix,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -65,6 +66,32 @@ func TestCheck(t *testing.T) {
 			secretive(t, err, "")
 			if strings.Contains(fmt.Sprint(err), "\x1b") {
 				t.Errorf("a name that is no name in %q", err)
+			}
+		})
+	}
+}
+
+func TestModels(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		models transport
+		want   string // beginning of the error
+		names  []string
+	}{
+		{"sorted", replying(200, `{"data":[{"id":"b"},{"id":"maker/a:free"},{"id":"b"}]}`), "", []string{"b", "maker/a:free"}},
+		{"no names", replying(200, `{"data":[{"id":"bad\u001b[0m"},{"id":"two words"},{"id":"`+testKey+`"},{"id":"a"}]}`), "", []string{"a"}},
+		{"no list", replying(404, ""), "", nil},
+		{"a page", replying(200, page), "", nil},
+		{"key refused", replying(401, ""), "llm.api_key: the key was refused", nil},
+		{"not there", func(*http.Request) (*http.Response, error) { return nil, io.EOF }, "llm.base_url: the service cannot be reached", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			names, err := New(testConfig(), nil, tt.models).Models(t.Context())
+			if !slices.Equal(names, tt.names) {
+				t.Errorf("got %q, want %q", names, tt.names)
+			}
+			if (tt.want == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}

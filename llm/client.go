@@ -77,15 +77,14 @@ func (c *Client) Generate(ctx context.Context, prompt []conversation.PromptMessa
 
 // enter waits for a free place. Senders of a channel queue in order.
 func (c *Client) enter(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return ended(ctx)
+	if ctx.Err() == nil {
+		select {
+		case c.places <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+		}
 	}
-	select {
-	case c.places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ended(ctx)
-	}
+	return fmt.Errorf("%w: %w", conversation.ErrNotAsked, ended(ctx))
 }
 
 func (c *Client) leave() { <-c.places }

@@ -3,8 +3,11 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"lastword/conversation"
@@ -15,9 +18,14 @@ func (c *Client) exchange(ctx context.Context, body chatRequest, progress func(s
 	start := time.Now()
 	call, w := newWatch(ctx, c.cfg)
 	defer w.stop()
+	call, asked := track(call)
 	resp, err := c.open(call, body)
 	if err != nil {
-		return conversation.Completion{}, because(ctx, call, err)
+		err = because(ctx, call, err)
+		if ctx.Err() != nil && !asked.Load() {
+			err = fmt.Errorf("%w: %w", conversation.ErrNotAsked, err)
+		}
+		return conversation.Completion{}, err
 	}
 	defer resp.Body.Close()
 	// net/http ends a read whose context ended; not every transport does.
@@ -55,6 +63,14 @@ func (c *Client) exchange(ctx context.Context, body chatRequest, progress func(s
 	}
 	drain(resp.Body, w)
 	return done, nil
+}
+
+// track notes whether a request has left.
+func track(ctx context.Context) (context.Context, *atomic.Bool) {
+	left := new(atomic.Bool)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { left.Store(left.Load() || info.Err == nil) },
+	}), left
 }
 
 // follow reads an answer until it is over or broken, and shows its text each

@@ -174,7 +174,32 @@ func TestCancel(t *testing.T) {
 				if m := new(conversation.ModelError); errors.As(err, &m) {
 					t.Errorf("got a model error: %v", err)
 				}
+				if errors.Is(err, conversation.ErrNotAsked) {
+					t.Error("the request had left")
+				}
 			})
+		})
+	}
+}
+
+// TestNotAsked: a call that is cancelled before its request has left says so.
+func TestNotAsked(t *testing.T) {
+	for name, dial := range map[string]transport{
+		"connecting": func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
+		"queueing":   nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := New(testConfig(), nil, dial)
+			if dial == nil {
+				for range cap(client.places) {
+					client.places <- struct{}{}
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := client.Generate(ctx, hello, nil); !errors.Is(err, conversation.ErrNotAsked) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", name, err)
+			}
 		})
 	}
 }

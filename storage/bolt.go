@@ -67,7 +67,7 @@ func (db *DB) Update(fn func(conversation.Tx) error) error {
 			_ = b.Rollback() // also on a panic of fn, or the writer lock is never released
 		}
 	}()
-	if err := fn(tx{b}); err != nil {
+	if err := fn(newTx(b)); err != nil {
 		return err
 	}
 	committed = true // a failed commit rolls back by itself
@@ -83,7 +83,7 @@ func (db *DB) Update(fn func(conversation.Tx) error) error {
 
 // View implements [conversation.Store].
 func (db *DB) View(fn func(conversation.Tx) error) error {
-	return db.bolt.View(func(b *bolt.Tx) error { return fn(tx{b}) })
+	return db.bolt.View(func(b *bolt.Tx) error { return fn(newTx(b)) })
 }
 
 // Check runs bbolt's own consistency check over the whole file.

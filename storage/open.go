@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -95,6 +96,9 @@ func create(path string) error {
 }
 
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // folders cannot be synced there, and need not be: NTFS keeps a journal of names
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -21,27 +20,37 @@ func day(t time.Time) []byte {
 }
 
 func seenKey(identity string, s conversation.Sighting) []byte {
-	key := append([]byte(identity), number(uint64(s.Chat))...)
-	return append(key, number(uint64(s.ID))...)
+	key := append(make([]byte, 0, len(identity)+16), identity...)
+	key = binary.BigEndian.AppendUint64(key, uint64(s.Chat))
+	return binary.BigEndian.AppendUint64(key, uint64(s.ID))
 }
 
-// days walks the buckets from the newest.
-func (t tx) days() iter.Seq2[[]byte, *bolt.Bucket] {
-	return func(yield func([]byte, *bolt.Bucket) bool) {
+// seenDays are the buckets of a transaction, newest first; nil if they have to
+// be listed anew.
+type seenDays []seenDay
+
+type seenDay struct {
+	name   []byte
+	bucket *bolt.Bucket
+}
+
+func (t tx) days() seenDays {
+	if *t.seen == nil {
 		seen := t.bolt.Bucket(seenBucket)
 		c := seen.Cursor()
 		for name, _ := c.Last(); name != nil; name, _ = c.Prev() {
-			if b := seen.Bucket(name); b != nil && !yield(name, b) {
-				return
+			if b := seen.Bucket(name); b != nil {
+				*t.seen = append(*t.seen, seenDay{bytes.Clone(name), b})
 			}
 		}
 	}
+	return *t.seen
 }
 
 func (t tx) Seen(identity string, s conversation.Sighting) (v conversation.Sight, found bool, err error) {
 	key := seenKey(identity, s)
-	for _, b := range t.days() {
-		if data := b.Get(key); data != nil {
+	for _, d := range t.days() {
+		if data := d.bucket.Get(key); data != nil {
 			v, err := decodeSight(key, data)
 			return v, err == nil, err
 		}
@@ -50,18 +59,30 @@ func (t tx) Seen(identity string, s conversation.Sighting) (v conversation.Sight
 }
 
 func (t tx) PutSeen(identity string, s conversation.Sighting, v conversation.Sight) error {
-	b, err := t.bolt.Bucket(seenBucket).CreateBucketIfNotExists(day(v.At))
+	b, err := t.onDay(day(v.At))
 	if err != nil {
 		return err
 	}
-	return b.Put(seenKey(identity, s), append(number(uint64(v.At.UnixNano())), v.Hash...))
+	value := append(make([]byte, 0, 8+len(v.Hash)), number(uint64(v.At.UnixNano()))...)
+	return b.Put(seenKey(identity, s), append(value, v.Hash...))
+}
+
+// onDay is the bucket of a day, which is made with what is first seen on it.
+func (t tx) onDay(name []byte) (*bolt.Bucket, error) {
+	for _, d := range t.days() {
+		if bytes.Equal(d.name, name) {
+			return d.bucket, nil
+		}
+	}
+	*t.seen = nil
+	return t.bolt.Bucket(seenBucket).CreateBucketIfNotExists(name)
 }
 
 // decodeSight reads a time in nanoseconds and a hash. There is one for every
 // message, so it is no JSON.
 func decodeSight(key, data []byte) (v conversation.Sight, err error) {
 	if len(data) < 8 {
-		return v, fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes)", seenBucket, key, len(data))
+		return v, damaged(seenBucket, key, data, "too short")
 	}
 	v.At = time.Unix(0, int64(binary.BigEndian.Uint64(data)))
 	v.Hash = string(data[8:])
@@ -71,8 +92,8 @@ func decodeSight(key, data []byte) (v conversation.Sight, err error) {
 func (t tx) Sightings(identity string) iter.Seq2[conversation.Source, error] {
 	return func(yield func(conversation.Source, error) bool) {
 		prefix := []byte(identity)
-		for _, b := range t.days() {
-			c := b.Cursor()
+		for _, d := range t.days() {
+			c := d.bucket.Cursor()
 			for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 				if len(key) != len(prefix)+16 {
 					continue // of an identity that begins alike
@@ -89,15 +110,14 @@ func (t tx) Sightings(identity string) iter.Seq2[conversation.Source, error] {
 
 // pruneSeen drops the days that ended before a time.
 func (t tx) pruneSeen(before time.Time) (int, error) {
-	var old [][]byte
-	for name := range t.days() {
-		if bytes.Compare(name, day(before)) < 0 {
-			old = append(old, bytes.Clone(name))
+	n := 0
+	var errs []error
+	for _, d := range t.days() {
+		if bytes.Compare(d.name, day(before)) < 0 {
+			errs = append(errs, t.bolt.Bucket(seenBucket).DeleteBucket(d.name))
+			n++
 		}
 	}
-	var errs []error
-	for _, name := range old {
-		errs = append(errs, t.bolt.Bucket(seenBucket).DeleteBucket(name))
-	}
-	return len(old), errors.Join(errs...)
+	*t.seen = nil
+	return n, errors.Join(errs...)
 }

@@ -14,14 +14,23 @@ import (
 )
 
 // tx implements [conversation.Tx].
-type tx struct{ bolt *bolt.Tx }
+type tx struct {
+	bolt *bolt.Tx
+	seen *seenDays
+}
+
+func newTx(b *bolt.Tx) tx { return tx{b, new(seenDays)} }
 
 // number is how a key holds a number.
 func number[N ~uint64](n N) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
 // under is the beginning of the keys of everything that belongs to a
 // conversation. The 0 keeps chat 1 apart from chat 12.
-func under(k conversation.Key) []byte { return append([]byte(k.String()), 0) }
+func under(k conversation.Key) []byte { return append(of(k), 0) }
+
+// of is the key of a conversation's own record, with room for what follows it
+// in those of others.
+func of(k conversation.Key) []byte { return k.Append(make([]byte, 0, 64)) }
 
 // get decodes a record; false if there is none.
 func get[T any](t tx, bucket, key []byte) (v T, found bool, err error) {
@@ -37,7 +46,23 @@ func get[T any](t tx, bucket, key []byte) (v T, found bool, err error) {
 // content.
 func decode(bucket, key, data []byte, v any) error {
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes, %T)", bucket, key, len(data), err)
+		return damaged(bucket, key, data, fmt.Sprintf("%T", err))
+	}
+	if bytes.TrimSpace(data)[0] == 'n' { // null, which JSON takes for any record and leaves it blank
+		return damaged(bucket, key, data, "it is null")
+	}
+	return nil
+}
+
+func damaged(bucket, key, data []byte, why string) error {
+	return fmt.Errorf("storage: bucket %s, key %q: the record is damaged (%d bytes, %s)", bucket, key, len(data), why)
+}
+
+// placed refuses a record that says it is another one than its key does. It is
+// deleted by what it says, so it would stay behind, and be sent again (I2).
+func placed[N ~uint64](bucket, key, prefix, data []byte, id N) error {
+	if !bytes.Equal(key, append(bytes.Clone(prefix), number(id)...)) {
+		return damaged(bucket, key, data, "it has the number of another one")
 	}
 	return nil
 }
@@ -48,19 +73,6 @@ func put(t tx, bucket, key []byte, v any) error {
 		return fmt.Errorf("storage: bucket %s, key %q: %w", bucket, key, err)
 	}
 	return t.bolt.Bucket(bucket).Put(key, data)
-}
-
-// list decodes the records whose keys begin with a prefix, in order.
-func list[T any](t tx, bucket, prefix []byte) (out []T, err error) {
-	c := t.bolt.Bucket(bucket).Cursor()
-	for key, data := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, data = c.Next() {
-		var v T
-		if err := decode(bucket, key, data, &v); err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
 }
 
 // drop deletes the records whose keys begin with a prefix.
@@ -75,6 +87,7 @@ func drop(t tx, bucket, prefix []byte) error {
 }
 
 // keys lists the conversations of an identity that have a record in a bucket.
+// It goes on after a key that cannot be read: it is nobody else's trouble.
 func keys(t tx, bucket []byte, identity string) iter.Seq2[conversation.Key, error] {
 	return func(yield func(conversation.Key, error) bool) {
 		var last []byte
@@ -88,9 +101,9 @@ func keys(t tx, bucket []byte, identity string) iter.Seq2[conversation.Key, erro
 			last = bytes.Clone(name)
 			k, err := conversation.ParseKey(string(name))
 			if err != nil {
-				err = fmt.Errorf("storage: bucket %s: %w", bucket, err)
+				err = fmt.Errorf("storage: bucket %s, key %q: %w", bucket, key, err)
 			}
-			if !yield(k, err) || err != nil {
+			if !yield(k, err) {
 				return
 			}
 		}
@@ -106,15 +119,27 @@ func (t tx) SetMeta(name string, value []byte) error {
 }
 
 func (t tx) Conversation(k conversation.Key) (conversation.Conversation, bool, error) {
-	return get[conversation.Conversation](t, conversationsBucket, []byte(k.String()))
+	return get[conversation.Conversation](t, conversationsBucket, of(k))
 }
 
 func (t tx) PutConversation(k conversation.Key, c conversation.Conversation) error {
-	return put(t, conversationsBucket, []byte(k.String()), c)
+	return put(t, conversationsBucket, of(k), c)
 }
 
-func (t tx) Messages(k conversation.Key) ([]conversation.Message, error) {
-	return list[conversation.Message](t, messagesBucket, under(k))
+func (t tx) Messages(k conversation.Key) (out []conversation.Message, err error) {
+	prefix := under(k)
+	c := t.bolt.Bucket(messagesBucket).Cursor()
+	for key, data := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, data = c.Next() {
+		var m conversation.Message
+		if err := decode(messagesBucket, key, data, &m); err != nil {
+			return nil, err
+		}
+		if err := placed(messagesBucket, key, prefix, data, m.Version); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 func (t tx) PutMessage(k conversation.Key, m conversation.Message) error {
@@ -126,16 +151,16 @@ func (t tx) DeleteMessage(k conversation.Key, v conversation.Version) error {
 }
 
 func (t tx) Timer(k conversation.Key) (conversation.Timer, error) {
-	v, _, err := get[conversation.Timer](t, timersBucket, []byte(k.String()))
+	v, _, err := get[conversation.Timer](t, timersBucket, of(k))
 	return v, err
 }
 
 func (t tx) Arm(k conversation.Key, v conversation.Timer) error {
-	return put(t, timersBucket, []byte(k.String()), v)
+	return put(t, timersBucket, of(k), v)
 }
 
 func (t tx) Disarm(k conversation.Key) error {
-	return t.bolt.Bucket(timersBucket).Delete([]byte(k.String()))
+	return t.bolt.Bucket(timersBucket).Delete(of(k))
 }
 
 func (t tx) Timers(identity string) iter.Seq2[conversation.Key, error] {
@@ -143,16 +168,16 @@ func (t tx) Timers(identity string) iter.Seq2[conversation.Key, error] {
 }
 
 func (t tx) Lease(k conversation.Key) (conversation.Lease, error) {
-	v, _, err := get[conversation.Lease](t, leasesBucket, []byte(k.String()))
+	v, _, err := get[conversation.Lease](t, leasesBucket, of(k))
 	return v, err
 }
 
 func (t tx) PutLease(k conversation.Key, l conversation.Lease) error {
-	return put(t, leasesBucket, []byte(k.String()), l)
+	return put(t, leasesBucket, of(k), l)
 }
 
 func (t tx) DeleteLease(k conversation.Key) error {
-	return t.bolt.Bucket(leasesBucket).Delete([]byte(k.String()))
+	return t.bolt.Bucket(leasesBucket).Delete(of(k))
 }
 
 func (t tx) Leases(identity string) iter.Seq2[conversation.Key, error] {
@@ -160,7 +185,12 @@ func (t tx) Leases(identity string) iter.Seq2[conversation.Key, error] {
 }
 
 func (t tx) Turn(k conversation.Key, id conversation.Version) (conversation.Turn, bool, error) {
-	return get[conversation.Turn](t, historyBucket, append(under(k), number(id)...))
+	key := append(under(k), number(id)...)
+	v, found, err := get[conversation.Turn](t, historyBucket, key)
+	if found {
+		err = placed(historyBucket, key, under(k), t.bolt.Bucket(historyBucket).Get(key), v.ID)
+	}
+	return v, found && err == nil, err
 }
 
 func (t tx) PutTurn(k conversation.Key, v conversation.Turn) error {
@@ -178,6 +208,30 @@ func (t tx) History(k conversation.Key) iter.Seq2[conversation.Turn, error] {
 		prefix := under(k)
 		c := t.bolt.Bucket(historyBucket).Cursor()
 		for key, data := lastUnder(c, prefix); bytes.HasPrefix(key, prefix); key, data = c.Prev() {
+			var v conversation.Turn
+			err := decode(historyBucket, key, data, &v)
+			if err == nil {
+				err = placed(historyBucket, key, prefix, data, v.ID)
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (t tx) OldHistory(k conversation.Key, newest int) iter.Seq2[conversation.Turn, error] {
+	return func(yield func(conversation.Turn, error) bool) {
+		prefix := under(k)
+		c := t.bolt.Bucket(historyBucket).Cursor()
+		end, _ := lastUnder(c, prefix)
+		for i := 0; i < newest && bytes.HasPrefix(end, prefix); i++ {
+			end, _ = c.Prev()
+		}
+		if !bytes.HasPrefix(end, prefix) {
+			return
+		}
+		for key, data := c.Seek(prefix); key != nil && bytes.Compare(key, end) <= 0; key, data = c.Next() {
 			var v conversation.Turn
 			err := decode(historyBucket, key, data, &v)
 			if !yield(v, err) || err != nil {

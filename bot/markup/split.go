@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/rivo/uniseg"
 )
 
 // Limits bound one message; a zero field bounds nothing.
@@ -131,8 +132,7 @@ func (s *splitter) window() (entities []models.MessageEntity, bound int) {
 	for _, e := range s.open {
 		add(e)
 	}
-	first, _ := utf8.DecodeRuneInString(s.text[s.pos.bytes:])
-	soon := s.pos.units + units(first)
+	soon := s.pos.units + UTF16Len(s.character())
 	for _, e := range s.next {
 		if e.Offset >= bound {
 			break
@@ -143,6 +143,17 @@ func (s *splitter) window() (entities []models.MessageEntity, bound int) {
 		}
 	}
 	return entities, bound
+}
+
+// character is the one that the next part begins with, as a reader sees it. An
+// entity that begins within it is no reason to cut it.
+func (s *splitter) character() string {
+	text := s.text[s.pos.bytes:]
+	if s.limits.Units > 0 {
+		text = text[:min(len(text), utf8.UTFMax*s.limits.Units)]
+	}
+	first, _, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+	return first
 }
 
 // reach is how many units the next part may have: the limit, or less if only a

@@ -22,6 +22,7 @@ func TestStore(t *testing.T, open func(t *testing.T) (store conversation.Store, 
 		"timers are on their own":    timersAreOnTheirOwn,
 		"keys do not mix":            keysDoNotMix,
 		"history is newest first":    historyIsNewestFirst,
+		"old history, oldest first":  oldHistoryIsOldestFirst,
 		"a reply can lose parts":     replyCanLoseParts,
 		"seen is remembered, pruned": seenIsPruned,
 		"the journal is pruned":      journalIsPruned,
@@ -185,7 +186,7 @@ func keysDoNotMix(t *testing.T, s *suite) {
 		var errs []error
 		for _, k := range all {
 			errs = append(errs, tx.Arm(k, conversation.Timer{Due: then}), tx.PutMessage(k, conversation.Message{Version: 1, Content: conversation.Content{Text: k.String()}}),
-				tx.PutTurn(k, conversation.Turn{ID: 1, Reply: k.String()}), tx.PutReply(k, conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: k.String()}}}))
+				tx.PutTurn(k, conversation.Turn{ID: 1, Reply: k.String()}), tx.PutReply(k, conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: k.String(), State: conversation.Pending}}}))
 		}
 		return errors.Join(append(errs, tx.ClearHistory(twelve))...)
 	})
@@ -226,8 +227,35 @@ func historyIsNewestFirst(t *testing.T, s *suite) {
 	})
 }
 
+// oldHistoryIsOldestFirst: with neighbours before and after in the same bucket.
+func oldHistoryIsOldestFirst(t *testing.T, s *suite) {
+	s.update(func(tx conversation.Tx) error {
+		var errs []error
+		for _, k := range []conversation.Key{one, twelve, topic, other} {
+			for id := range conversation.Version(5) {
+				errs = append(errs, tx.PutTurn(k, conversation.Turn{ID: 253 + id, Reply: k.String()}))
+			}
+		}
+		return errors.Join(append(errs, tx.ClearHistory(twelve))...)
+	})
+	s.view(func(tx conversation.Tx) error {
+		for _, k := range []conversation.Key{one, topic, other} {
+			for newest, old := range [][]conversation.Version{{253, 254, 255, 256, 257}, {253, 254, 255, 256}, {253, 254, 255}, {253, 254}, {253}, nil, nil} {
+				var got []conversation.Version
+				for _, turn := range collect(t, tx.OldHistory(k, newest)) {
+					want(t, "whose turn", turn.Reply, k.String())
+					got = append(got, turn.ID)
+				}
+				want(t, fmt.Sprintf("before the newest %d", newest), got, old)
+			}
+		}
+		want(t, "of a conversation without a history", len(collect(t, tx.OldHistory(twelve, 0))), 0)
+		return nil
+	})
+}
+
 func replyCanLoseParts(t *testing.T, s *suite) {
-	r := conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: "a"}, {Text: "b"}, {Text: "c"}}}
+	r := conversation.Reply{ID: 1, Parts: []conversation.Part{{Text: "a", State: conversation.Sent}, {Text: "b", State: conversation.Claimed}, {Text: "c", State: conversation.Pending}}}
 	s.update(func(tx conversation.Tx) error { return tx.PutReply(one, r) })
 	r.Parts = r.Parts[:1]
 	s.update(func(tx conversation.Tx) error { return tx.PutReply(one, r) })
