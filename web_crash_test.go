@@ -197,3 +197,44 @@ func TestWebSends(t *testing.T) {
 		p.wantScreen("user: #1", "bot: re: #1")
 	})
 }
+
+// A damaged record costs its own session and neither the start nor another one.
+func TestWebDamagedRecords(t *testing.T) {
+	inWebWorld(t, func(t *testing.T, w *webWorld) {
+		p := w.open(0, false)
+		p.say("a", "#1")
+		w.after(5 * time.Second)
+		p.cut()
+		w.stop()
+		db, err := storage.Open(w.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx conversation.Tx) error {
+			var names []string
+			var errs []error
+			for r, err := range tx.Records("web/log/", "") {
+				names, errs = append(names, r.Name), append(errs, err)
+			}
+			for _, n := range names {
+				pending := "web/pending/" + strings.TrimPrefix(n, "web/log/")
+				errs = append(errs, tx.PutRecord(n, []byte(`{"text": "secret text`)), tx.PutRecord(pending, []byte("{}")))
+			}
+			return errors.Join(append(errs, tx.PutRecord("web/pending/nonsense", nil))...)
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		w.start()
+		q := w.open(0, false)
+		w.after(time.Second)
+		if q.code() != websocket.StatusTryAgainLater {
+			t.Errorf("a session that cannot be read is closed with %d", q.code())
+		}
+		w.cookie = "" // somebody else
+		r := w.open(0, false)
+		r.say("a", "#2")
+		w.after(5 * time.Second)
+		r.wantScreen("user: #2", "bot: re: #2")
+	})
+}

@@ -259,10 +259,9 @@ func (t records) pending() (out []waiting, err error) {
 			return nil, err
 		}
 		var w waiting
-		if _, err := fmt.Sscanf(strings.TrimPrefix(r.Name, "web/pending/"), "%x/%x", &w.number, &w.id); err != nil {
-			return nil, fmt.Errorf("web: the record %s has no name of its kind", r.Name)
+		if _, err := fmt.Sscanf(strings.TrimPrefix(r.Name, "web/pending/"), "%x/%x", &w.number, &w.id); err == nil {
+			out = append(out, w) // else the name is damaged: it is nobody's
 		}
-		out = append(out, w)
 	}
 	return out, nil
 }

@@ -187,16 +187,15 @@ func (s *Server) handOver(ctx context.Context) error {
 	var arrivals []conversation.Arrival
 	err := s.store.View(func(tx conversation.Tx) (err error) {
 		t := records{tx}
-		left, err = t.pending()
-		for _, w := range left {
-			e, found, err := t.entry(w.number, w.id)
-			if err != nil {
-				return err
+		all, err := t.pending()
+		for _, w := range all {
+			e, found, err1 := t.entry(w.number, w.id)
+			session, _, err2 := t.session(w.number)
+			if err := errors.Join(err1, err2); err != nil {
+				s.log.Error("a message cannot be handed over: a record cannot be read", "chat", w.number, "err", err)
+				continue // it costs only its own session
 			}
-			session, _, err := t.session(w.number)
-			if err != nil {
-				return err
-			}
+			left = append(left, w)
 			if found {
 				arrivals = append(arrivals, s.arrivals(session, e)...)
 			}
