@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 CONFIG   ?= config.yaml
 
-.PHONY: build test race lint fuzz soak bench run ci
+.PHONY: build test race browser lint fuzz soak bench run ci
 
 # Without cgo the binary is static and runs in an empty container.
 build:
@@ -13,6 +13,10 @@ test:
 
 race:
 	go test -race -timeout 20m ./...
+
+# Needs Chromium. LASTWORD_SHOTS=/some/folder keeps the screenshots.
+browser:
+	go test -tags browser -run '^TestBrowser' -timeout 15m .
 
 lint:
 	go vet ./...

@@ -37,13 +37,8 @@ func check(ctx context.Context, file string, out io.Writer) int {
 	what, err := checkStore(cfg.Storage.Path)
 	line(what, err)
 	discard := slog.New(slog.DiscardHandler)
-	telegram, err := bot.New(cfg.Telegram, cfg.Access, nil, discard)
-	if err == nil {
-		var username string
-		username, err = telegram.Check(ctx)
-		line("Telegram, as @"+username, err)
-	} else {
-		line("", err)
+	if cfg.onTelegram() {
+		line(checkTelegram(ctx, cfg, discard))
 	}
 	model := llm.New(cfg.LLM, discard, nil)
 	defer model.Close()
@@ -52,6 +47,16 @@ func check(ctx context.Context, file string, out io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// checkTelegram asks Telegram who the bot is.
+func checkTelegram(ctx context.Context, cfg Config, log *slog.Logger) (what string, err error) {
+	telegram, err := bot.New(cfg.Telegram, cfg.Access, nil, log)
+	if err != nil {
+		return "", err
+	}
+	username, err := telegram.Check(ctx)
+	return "Telegram, as @" + username, err
 }
 
 // checkStore opens the data file and closes it again.

@@ -11,6 +11,7 @@ import (
 	"lastword/conversation"
 	"lastword/llm"
 	"lastword/storage"
+	"lastword/web"
 )
 
 // Config is the configuration file. Each section belongs to the package that
@@ -18,6 +19,7 @@ import (
 type Config struct {
 	Telegram bot.Config          `yaml:"telegram"`
 	Access   bot.AccessConfig    `yaml:"access"`
+	Web      web.Config          `yaml:"web"`
 	LLM      llm.Config          `yaml:"llm"`
 	Turn     conversation.Config `yaml:"turn"`
 	Storage  storage.Config      `yaml:"storage"`
@@ -35,6 +37,7 @@ func defaultConfig() Config {
 	return Config{
 		Telegram: bot.DefaultConfig(),
 		Access:   bot.DefaultAccessConfig(),
+		Web:      web.DefaultConfig(),
 		LLM:      llm.Default(),
 		Turn:     conversation.DefaultConfig(),
 		Storage:  storage.DefaultConfig(),
@@ -72,15 +75,24 @@ func decodeConfig(file string, data []byte, env func(string) (string, bool), rea
 // Validate reports everything that is wrong with the values, a line each that
 // begins with the dotted key.
 func (c Config) Validate() error {
+	var telegram error
+	if c.onTelegram() {
+		telegram = c.Telegram.Validate()
+	}
 	return errors.Join(
-		c.Telegram.Validate(),
+		telegram,
 		c.Access.Validate(),
+		c.Web.Validate(),
 		c.LLM.Validate(),
 		c.Turn.Validate(),
 		c.Storage.Validate(),
 		c.Log.Validate(),
 	)
 }
+
+// onTelegram reports whether the bot talks on Telegram: always, unless it has no
+// token and a web chat to talk in.
+func (c Config) onTelegram() bool { return c.Telegram.Token != "" || c.Web.Listen == "" }
 
 // logLevels are the values of log.level.
 var logLevels = map[string]slog.Level{

@@ -15,10 +15,6 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"golang.org/x/sync/errgroup"
-
-	"lastword/bot"
-	"lastword/conversation"
 	"lastword/llm"
 	"lastword/storage"
 )
@@ -26,6 +22,7 @@ import (
 const usage = `Usage:
   lastword init --config FILE    ask for the token and the model, try them, and write the file
   lastword --config FILE         run the bot
+  lastword demo                  a chat in the browser that needs no account, no key and no file; see demo --help
   lastword check --config FILE   say what is wrong with the file, the token, the model and the data file
   lastword version               say which version this is
 
@@ -44,6 +41,9 @@ func command(ctx context.Context, args []string, out, errOut io.Writer) int {
 	name := "run"
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		name, args = args[0], args[1:]
+	}
+	if name == "demo" {
+		return demoCommand(ctx, args, out, errOut)
 	}
 	if name == "init" {
 		return setUp(ctx, args, os.Stdin, out, errOut)
@@ -113,52 +113,19 @@ func run(ctx context.Context, file string, out, errOut io.Writer) error {
 		return err
 	}
 	defer store.Close()
-	telegram, err := bot.New(cfg.Telegram, cfg.Access, store, log)
+	model := llm.New(cfg.LLM, log, nil)
+	defer model.Close()
+	house := house{config: cfg, store: store, model: model, log: log, out: out}
+	services, err := house.services()
 	if err != nil {
 		return err
 	}
-	if err := invite(telegram, out); err != nil {
-		return err
-	}
-	model := llm.New(cfg.LLM, log, nil)
-	defer model.Close()
-	engine := conversation.New(conversation.Options{
-		Config: cfg.Turn,
-		Limits: conversation.Limits{
-			Retries: cfg.LLM.Retries, ContextTokens: cfg.LLM.ContextTokens, Concurrent: cfg.LLM.MaxConcurrent,
-		},
-		Identity: telegram.Identity(), Store: store, Model: model, Channel: telegram, Log: log,
-	})
 	log.Info("started", "version", version(), "store", cfg.Storage.Path)
-	err = serve(ctx, engine, telegram)
+	err = serve(ctx, services)
 	if err == nil {
 		log.Info("stopped")
 	}
 	return err
-}
-
-// invite prints how to become the owner, if the bot has none.
-func invite(telegram *bot.Bot, out io.Writer) error {
-	code, err := telegram.Pair()
-	if err != nil || code == "" {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "Nobody may talk to this bot yet. Send it this message to become its owner:\n\n    /start %s\n\n", code)
-	return err
-}
-
-// serve polls and works until ctx ends or one of the two fails. Polling ends
-// first, so that nothing comes in any more while the engine ends its work.
-func serve(ctx context.Context, engine *conversation.Engine, telegram *bot.Bot) error {
-	work, endWork := context.WithCancel(context.WithoutCancel(ctx))
-	defer endWork()
-	group, polling := errgroup.WithContext(ctx)
-	group.Go(func() error { return engine.Run(work) })
-	group.Go(func() error {
-		defer endWork()
-		return telegram.Run(polling, engine.Receive)
-	})
-	return group.Wait()
 }
 
 // logger writes what the section says, and never a text of users or models: no

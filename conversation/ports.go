@@ -123,6 +123,15 @@ type Tx interface {
 	Meta(name string) ([]byte, error)
 	SetMeta(name string, value []byte) error
 
+	// Record reads what a channel keeps beside the engine's records, nil if there
+	// is nothing of that name. Names begin with that of the channel and a slash.
+	Record(name string) ([]byte, error)
+	PutRecord(name string, value []byte) error
+	DeleteRecord(name string) error
+	// Records lists, in the order of their names, the records whose names begin
+	// with a prefix and do not come before from.
+	Records(prefix, from string) iter.Seq2[Record, error]
+
 	// Conversation reads a record; its bool is false if there is none.
 	Conversation(k Key) (Conversation, bool, error)
 	PutConversation(k Key, c Conversation) error
@@ -178,6 +187,12 @@ type Tx interface {
 	// Prune removes up to limit entries each of the journal and of seen that
 	// are older than the times given, and says how many it removed.
 	Prune(journal, seen time.Time, limit int) (int, error)
+}
+
+// Record is something that a channel keeps in the store for itself.
+type Record struct {
+	Name  string
+	Value []byte
 }
 
 // Sighting names something that was seen: a message by chat and id, or an

@@ -29,6 +29,7 @@ import (
 //	outbox         key · 0 · reply · part   conversation.Part
 //	history        key · 0 · turn           conversation.Turn
 //	journal        time · key · 0 · number  conversation.JournalEntry
+//	channels       name                     what a channel keeps for itself
 //	seen           day                      a bucket for each day: identity · chat · message → time · hash
 type DB struct{ bolt *bolt.DB }
 
@@ -41,11 +42,12 @@ var (
 	outboxBucket        = []byte("outbox")
 	historyBucket       = []byte("history")
 	journalBucket       = []byte("journal")
+	channelsBucket      = []byte("channels")
 	seenBucket          = []byte("seen")
 
 	buckets = [][]byte{
 		metaBucket, conversationsBucket, messagesBucket, timersBucket, leasesBucket,
-		outboxBucket, historyBucket, journalBucket, seenBucket,
+		outboxBucket, historyBucket, journalBucket, channelsBucket, seenBucket,
 	}
 )
 

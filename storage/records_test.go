@@ -34,6 +34,7 @@ func fill(tx conversation.Tx, k conversation.Key) error {
 		tx.PutReply(k, conversation.Reply{ID: 2, Version: 6, Parts: []conversation.Part{{Text: "a", State: conversation.Sent, Receipt: 8}, {Text: "b", State: conversation.Pending}}}),
 		tx.PutTurn(k, conversation.Turn{ID: 6, Reply: "a b", At: at, Messages: []conversation.Message{{Version: 6, Source: conversation.Source{Chat: k.Chat, ID: 7}}}}),
 		tx.AddJournal(k, conversation.JournalEntry{At: at, Key: k.String(), Outcome: conversation.WasSent}),
+		tx.PutRecord("test/record/"+k.String(), []byte("what a channel keeps")),
 		tx.PutSeen(k.Identity(), conversation.Source{Chat: k.Chat, ID: 9}, conversation.Sight{Hash: "abc", At: at}),
 	)
 }
@@ -46,6 +47,7 @@ func rawKeys() [][]byte {
 		[]byte("schema"), name, append(under(fuzzed), number(uint64(7))...), name, name, replyKey(fuzzed, 2),
 		append(under(fuzzed), number(uint64(6))...),
 		append(append(number(uint64(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())), under(fuzzed)...), number(uint64(1))...),
+		[]byte("test/record/" + fuzzed.String()),
 		append(day, seenKey(fuzzed.Identity(), conversation.Source{Chat: 1, ID: 9})...),
 	}
 }

@@ -27,6 +27,7 @@ func TestStore(t *testing.T, open func(t *testing.T) (store conversation.Store, 
 		"seen is remembered, pruned": seenIsPruned,
 		"the journal is pruned":      journalIsPruned,
 		"a view writes nothing":      viewWritesNothing,
+		"a channel keeps records":    channelKeepsRecords,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &suite{t: t}
