@@ -39,7 +39,7 @@ func TestBeatCostsNoTransaction(t *testing.T) {
 // The loop goes on turning while the disk is full: a restart would not help.
 func TestBeatOnAFullDisk(t *testing.T) {
 	inWorld(t, func(w *world) {
-		full := error(conversation.ErrFull)
+		full := conversation.ErrFull
 		w.fail.Store(&full)
 		id := w.channel.Next(alice, "#1")
 		b := conversation.Batch{Identity: alice.Identity(), Offset: 1, Arrivals: []conversation.Arrival{message(alice, id, "#1")}}
