@@ -30,7 +30,7 @@ func (t *step) claimNext(r *Reply, l lane) {
 		t.look(r, i, p)
 		return
 	}
-	p.State, p.NotBefore, p.Waited, p.Above = Claimed, time.Time{}, 0, t.HighestID
+	p.State, p.NotBefore, p.Waited, p.Above, p.Moved = Claimed, time.Time{}, 0, t.HighestID, false
 	if r.Notice != nil {
 		p.wait(t.now, sayTimeout)
 	}

@@ -39,6 +39,20 @@ func (t *step) look(r *Reply, i int, p *Part) {
 	})
 }
 
+// giveUpMoved does without a look for parts that went to a chat which is closed:
+// a group that became a supergroup. They can be neither found nor ruled out.
+func (t *step) giveUpMoved() {
+	for _, l := range []lane{repeatLane, answerLane} {
+		r := t.first(l)
+		if r == nil {
+			continue
+		}
+		if _, p := r.next(); p != nil && p.State == Unknown && p.Moved && !t.now.Before(p.NotBefore) {
+			t.notFound(r, p)
+		}
+	}
+}
+
 // lost gives a notice of unknown outcome up: it is not worth a search.
 func (t *step) lost(r *Reply) {
 	if r.Notice.Press == nil {

@@ -37,7 +37,12 @@ func (u *unit) join(moved, target *State) {
 	*target = moved.clone()
 	target.Key = key
 	target.Buttons, target.Asking, target.Standing = 0, nil, nil // messages have other ids there
-	target.Version += early.Version                              // their turns and messages come after ours
+	for i := range target.Outbox {
+		if _, p := target.Outbox[i].next(); p != nil && (p.State == Claimed || p.State == Unknown) {
+			p.Moved = true
+		}
+	}
+	target.Version += early.Version // their turns and messages come after ours
 	if len(early.Waiting()) > 0 && early.Rest == "" {
 		target.Rest = ""
 	}

@@ -158,3 +158,39 @@ func TestMoveWithTwoRepliesOnTheirWay(t *testing.T) {
 		}
 	})
 }
+
+// TestMoveWithALostAnswer: a part that may have become visible in the group as
+// it was cannot be looked for in the supergroup: it is not sent again (I2), and
+// a button shows it (I1).
+func TestMoveWithALostAnswer(t *testing.T) {
+	moved := conversation.Key{Channel: "test", Bot: 1, Chat: 901}
+	for _, landed := range []bool{true, false} {
+		for at := time.Duration(0); at < 3*time.Second; at += 250 * time.Millisecond {
+			inWorld(t, func(w *world) {
+				w.channel.Fault = func(n int, _ conversation.Key, _ string) conversationtest.Fault {
+					if n > 1 {
+						return conversationtest.Fault{}
+					}
+					return conversationtest.Fault{After: 300 * time.Millisecond, Landed: landed, Err: &conversation.SendError{Kind: conversation.InDoubt, Err: errTest}}
+				}
+				w.say(alice, "#1")
+				w.after(1350 * time.Millisecond) // the send is under way
+				w.after(at)
+				w.deliver(conversation.Arrival{Key: alice, Event: conversation.Migrated{To: moved}})
+				w.after(time.Minute)
+				shown := append(w.channel.Texts(alice), w.channel.Texts(moved)...)
+				n := strings.Count(strings.Join(shown, " "), "re: #1")
+				if landed && n != 1 || n > 1 {
+					t.Errorf("landed %t, moved after %v: shown %q", landed, at, shown)
+				}
+				if n == 0 {
+					w.press(moved, "show")
+					w.after(time.Minute)
+					if got := w.channel.Texts(moved); len(got) != 2 || got[1] != "re: #1" {
+						t.Errorf("moved after %v: shown %q", at, got)
+					}
+				}
+			})
+		}
+	}
+}

@@ -55,6 +55,7 @@ type Part struct {
 	Above     int64           `json:"above,omitempty"`     // highest message id known when it was claimed: a message that landed has a higher one
 	Since     time.Time       `json:"since,omitzero"`      // when its outcome became unknown
 	Announced int             `json:"announced,omitempty"` // times that the user was told that its outcome is unknown
+	Moved     bool            `json:"moved,omitempty"`     // the chat has got another id since it was claimed: where it would be, nobody can look
 }
 
 // PartState is what is known of a part.

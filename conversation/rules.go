@@ -164,6 +164,7 @@ func (t *step) settle() {
 	t.armIfOwed()
 	t.clearUp()
 	t.dropLost()
+	t.giveUpMoved()
 	t.claim()
 }
 

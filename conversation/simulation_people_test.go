@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,17 +202,26 @@ func (s *simulation) clear(r *room, e conversation.Event) {
 	r.cleared = time.Now()
 }
 
-// misses reports whether somebody does not see an answer: nobody else asks for
-// one to be shown.
-func (s *simulation) misses(r *room) bool {
+// misses reports whether the answer that a room is asked about is not there:
+// nobody who sees it would ask for it.
+func (s *simulation) misses(r *room) (missing bool) {
 	replies, _ := s.visible(r)
 	all := strings.Join(replies, " ")
-	for _, m := range r.said {
-		if s.owed(r, m) && !strings.Contains(all, m.base()) {
-			return time.Since(m.accepted) > 10*time.Second
+	for _, m := range s.channel.Shown() {
+		for _, b := range m.Buttons {
+			if s.roomOf(m.Key) != r || b.Do != conversation.ShowAnswer {
+				continue
+			}
+			_ = s.store.View(func(tx conversation.Tx) error {
+				turn, _, err := tx.Turn(r.key, b.Turn)
+				missing = len(turn.Messages) > 0 && !slices.ContainsFunc(turn.Messages, func(m conversation.Message) bool {
+					return strings.Contains(all, m.Content.Text[:5])
+				})
+				return err
+			})
 		}
 	}
-	return false
+	return missing
 }
 
 func (s *simulation) migrate(r *room) {

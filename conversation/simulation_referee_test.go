@@ -134,9 +134,9 @@ func (s *simulation) claimed(k conversation.Key, p conversation.Part, target con
 	r := s.roomOf(k)
 	covered := s.covers(r, p.Text)
 	replies, _ := s.visible(r)
-	seen := strings.Join(replies, " ")
+	seen := strings.Join(replies, " ") + s.missing(r) // of what may be missing, a notice has told
 	if len(covered) > 0 && strings.Contains(seen, covered[0][:5]) {
-		return // asked for by a button: shown again
+		return // asked for by a button
 	}
 	for _, m := range r.said {
 		known := s.owed(r, m) && m.changed.Before(time.Now().Add(-time.Millisecond))

@@ -44,7 +44,7 @@ func (t *step) rewritten(a *Reply) bool {
 // there, the reply is withdrawn.
 func (t *step) abortStale() {
 	a := t.answer()
-	if a == nil || a.Owned || a.Aborted || a.Of != 0 || a.Parts[0].State != Claimed || t.Version == a.Version && t.Closing == nil {
+	if a == nil || a.Owned || a.Aborted || a.Of != 0 || a.Parts[0].State != Claimed || a.Parts[0].Moved || t.Version == a.Version && t.Closing == nil {
 		return
 	}
 	a.Aborted = true
