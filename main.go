@@ -130,7 +130,7 @@ func run(ctx context.Context, file string, out, errOut io.Writer) error {
 		Identity: telegram.Identity(), Store: store, Model: model, Channel: telegram, Log: log,
 	})
 	log.Info("started", "version", version(), "store", cfg.Storage.Path)
-	err = serve(ctx, engine, telegram)
+	err = serve(ctx, engine, telegram, log)
 	if err == nil {
 		log.Info("stopped")
 	}
@@ -149,11 +149,12 @@ func invite(telegram *bot.Bot, out io.Writer) error {
 
 // serve polls and works until ctx ends or one of the two fails. Polling ends
 // first, so that nothing comes in any more while the engine ends its work.
-func serve(ctx context.Context, engine *conversation.Engine, telegram *bot.Bot) error {
+func serve(ctx context.Context, engine *conversation.Engine, telegram *bot.Bot, log *slog.Logger) error {
 	work, endWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer endWork()
 	group, polling := errgroup.WithContext(ctx)
 	group.Go(func() error { return engine.Run(work) })
+	group.Go(func() error { return supervised(polling, engine, telegram, log) })
 	group.Go(func() error {
 		defer endWork()
 		return telegram.Run(polling, engine.Receive)
