@@ -111,7 +111,7 @@ func (f demoFlags) run(ctx context.Context, out, errOut io.Writer) error {
 	}
 	f.remember(chat.listener.Addr().String())
 	f.announce(out, chat.address)
-	return serve(ctx, all)
+	return serve(ctx, all, h.log)
 }
 
 // config is what the flags mean, with defaults that can be watched.

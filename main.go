@@ -121,7 +121,7 @@ func run(ctx context.Context, file string, out, errOut io.Writer) error {
 		return err
 	}
 	log.Info("started", "version", version(), "store", cfg.Storage.Path)
-	err = serve(ctx, services)
+	err = serve(ctx, services, log)
 	if err == nil {
 		log.Info("stopped")
 	}

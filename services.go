@@ -31,6 +31,7 @@ type house struct {
 type service struct {
 	engine *conversation.Engine
 	run    func(ctx context.Context, receive func(context.Context, conversation.Batch) error) error
+	ready  <-chan struct{} // closed when the channel has reached whom it talks to; nil if that is nobody
 }
 
 // services makes those that the configuration asks for.
@@ -63,7 +64,7 @@ func (h house) telegram() (service, error) {
 	if err := invite(telegram, h.out); err != nil {
 		return service{}, err
 	}
-	return service{h.engine(telegram, telegram.Identity(), h.store), telegram.Run}, nil
+	return service{h.engine(telegram, telegram.Identity(), h.store), telegram.Run, telegram.Connected()}, nil
 }
 
 // engine makes the engine of a channel. Each may have llm.max_concurrent calls
@@ -97,7 +98,7 @@ func (h house) openWeb() (webChat, error) {
 	run := func(ctx context.Context, receive func(context.Context, conversation.Batch) error) error {
 		return chat.Run(ctx, listener, receive)
 	}
-	return webChat{service{h.engine(chat, chat.Identity(), chat.Store()), run}, listener, chat.Address(listener)}, nil
+	return webChat{service{h.engine(chat, chat.Identity(), chat.Store()), run, nil}, listener, chat.Address(listener)}, nil
 }
 
 // invite prints how to become the owner, if the bot has none.
@@ -113,7 +114,7 @@ func invite(telegram *bot.Bot, out io.Writer) error {
 // serve runs channels and engines until ctx ends or one of them fails. Channels
 // end first, so that nothing comes in any more while the engines end their
 // work.
-func serve(ctx context.Context, services []service) error {
+func serve(ctx context.Context, services []service, log *slog.Logger) error {
 	work, endWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer endWork()
 	group, open := errgroup.WithContext(ctx)
@@ -126,6 +127,7 @@ func serve(ctx context.Context, services []service) error {
 			return s.run(open, s.engine.Receive)
 		})
 	}
+	group.Go(func() error { return supervised(open, services, log) })
 	group.Go(func() error {
 		channels.Wait()
 		endWork()

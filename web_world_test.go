@@ -172,7 +172,7 @@ func (w *webWorld) start() {
 	}
 	go func() {
 		defer close(w.ended)
-		if err := serve(ctx, []service{{engine, run}}); err != nil && !errors.Is(err, conversation.ErrBroken) {
+		if err := serve(ctx, []service{{engine, run, nil}}, slog.New(slog.DiscardHandler)); err != nil && !errors.Is(err, conversation.ErrBroken) {
 			w.t.Errorf("serving: %v", err)
 		}
 	}()

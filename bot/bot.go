@@ -48,6 +48,9 @@ type Bot struct {
 	rich        bool
 	noRich      atomic.Bool // the server has no rich messages
 	loaded      bool        // the gate has its record
+
+	connected chan struct{} // closed when Telegram has answered Run
+	connect   sync.Once
 }
 
 // New makes a bot. It does nothing until Run.
@@ -70,9 +73,13 @@ func newBot(cfg Config, access AccessConfig, store conversation.Store, log *slog
 	return &Bot{
 		id: id, api: a, store: store, log: log, pace: newPace(), pollTimeout: cfg.PollTimeout,
 		streaming: cfg.Streaming == streamingAuto, maxParts: cfg.MaxParts, rich: cfg.RichMessages,
-		gate: &gate{config: access, bot: id, store: store, now: time.Now},
+		gate:      &gate{config: access, bot: id, store: store, now: time.Now},
+		connected: make(chan struct{}),
 	}, nil
 }
+
+// Connected is closed when Telegram has answered Run for the first time.
+func (b *Bot) Connected() <-chan struct{} { return b.connected }
 
 // Format prints a bot without the token that it holds, whatever the verb.
 func (b *Bot) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "bot %d", b.id) }
@@ -145,6 +152,7 @@ func (b *Bot) Run(ctx context.Context, receive func(context.Context, conversatio
 		return err
 	}
 	b.log.Info("connected to Telegram", "bot", b.id, "username", me.Username)
+	b.connect.Do(func() { close(b.connected) })
 	group.Go(func() { b.RegisterCommands(ctx) })
 	t := &translator{bot: b.id, username: me.Username, gate: b.gate, log: b.log}
 	p.store = func(ctx context.Context, raw []json.RawMessage, next int64) error {

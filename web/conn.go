@@ -26,7 +26,6 @@ type conn struct {
 
 	wake   chan struct{}
 	cancel context.CancelFunc
-	ended  sync.WaitGroup // what closes the socket
 
 	mu       sync.Mutex
 	queue    [][]byte // answers to this page only
