@@ -2,7 +2,7 @@
 FUZZTIME ?= 30s
 CONFIG   ?= config.yaml
 
-.PHONY: build test race browser lint fuzz soak bench run ci
+.PHONY: picture build test race browser lint fuzz soak bench run ci
 
 # Without cgo the binary is static and runs in an empty container.
 build:
@@ -44,6 +44,10 @@ soak:
 
 bench:
 	@go test -run '^$$' -bench . ./... 2>&1 | awk -f .ci/bench.awk
+
+# docs/burst.svg, from a run.
+picture:
+	go test -count 1 -tags picture -run '^TestPicture$$' .
 
 run:
 	go run . --config $(CONFIG)
